@@ -1,0 +1,459 @@
+"""Many matches side by side: bots inside the kernel, outside decisions by row.
+
+`Tables` holds B independent matches whose seats are played by kernel bots or from outside;
+`play_matches` plays whole matches between kernel bots. Row b depends on its own rules, seats and
+match index alone, never on the other rows, the batch size or the number of threads. Work is spread
+over a pool of Python threads (the kernels release the GIL), each owning whole rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal
+
+import numpy as np
+
+from thirtyone_env._jit import entry, kernel
+from thirtyone_env.actions import FIRST_CARD, KNOCK, NUM_ACTIONS, NUM_SLOT_ACTIONS, is_legal, may_knock
+from thirtyone_env.bots import bot_action, continuing_action, controller
+from thirtyone_env.canonical import IDENTITY, suit_names
+from thirtyone_env.engine import run_on, start_match, step
+from thirtyone_env.engine.rounds import match_payoff
+from thirtyone_env.equity import equity
+from thirtyone_env.observation import (
+    COMPACT_SIZE,
+    engine_action,
+    observation_size,
+    observe_compact,
+    observe_full,
+    own_value,
+    write_mask,
+    write_slot_mask,
+)
+from thirtyone_env.rules import MAX_SEATS, Rules
+from thirtyone_env.state import (
+    ASK_ALL,
+    ASK_KNOCK,
+    CONTROLLER,
+    NOBODY,
+    STATE,
+    Phase,
+    State,
+    new_states,
+)
+
+PayoffKind = Literal["match", "lives", "equity"]
+CONTINUE_OR_KNOCK = 2
+"""Number of actions of a seat that decides about knocking only: 0 goes on, 1 knocks."""
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+
+@kernel
+def waits_outside(state: State) -> bool:
+    """Whether the decision comes from outside."""
+    ask = state.controllers[state.seat].ask
+    if ask == ASK_ALL:
+        return True
+    return ask == ASK_KNOCK and state.phase == Phase.TURN and may_knock(state)
+
+
+@kernel
+def advance(state: State) -> None:
+    """Let bots play until a decision comes from outside or the match is over."""
+    while state.phase != Phase.OVER:
+        if waits_outside(state):
+            return
+        step(state, bot_action(state))
+
+
+@kernel
+def outside_action(state: State, action: int, naming: int, slots: bool) -> int:
+    """The engine's action for an outside decision; −1 where there is no such action."""
+    if state.phase == Phase.OVER:
+        return -1
+    if state.controllers[state.seat].ask == ASK_KNOCK:
+        if action == 1:
+            return KNOCK
+        return continuing_action(state) if action == 0 else -1
+    if action < 0 or action >= (NUM_SLOT_ACTIONS if slots else NUM_ACTIONS):
+        return -1
+    return engine_action(state, action, naming, slots)
+
+
+@kernel
+def naming_for(state: State, seat: int, canonical: bool) -> int:
+    """The suit naming in force for a seat."""
+    return suit_names(state, seat) if canonical else IDENTITY
+
+
+@entry
+def start_rows(states, rows, first: int, after: int) -> None:
+    """Deal rows afresh."""
+    for place in range(first, after):
+        state = states[rows[place]]
+        start_match(state)
+
+
+@entry
+def advance_rows(states, rows, first: int, after: int) -> None:
+    """Let bots play in rows."""
+    for place in range(first, after):
+        state = states[rows[place]]
+        run_on(state)
+        advance(state)
+
+
+@entry
+def resolve_actions(states, rows, actions, resolved, canonical: bool, slots: bool) -> int:
+    """Turn outside decisions into the engine's; the first illegal place, or −1."""
+    for place in range(len(rows)):
+        state = states[rows[place]]
+        naming = naming_for(state, np.int64(state.seat), canonical)
+        action = outside_action(state, np.int64(actions[place]), naming, slots)
+        if not is_legal(state, action):
+            return place
+        resolved[place] = action
+    return -1
+
+
+@entry
+def act_rows(states, rows, actions, first: int, after: int) -> None:
+    """Take resolved decisions, then let bots play."""
+    for place in range(first, after):
+        state = states[rows[place]]
+        step(state, np.int64(actions[place]))
+        advance(state)
+
+
+@entry
+def observe_rows(states, rows, out, canonical: bool, first: int, after: int) -> None:
+    """Full observations of the seats to act, into rows of zeros."""
+    for place in range(first, after):
+        state = states[rows[place]]
+        seat = np.int64(state.seat)
+        observe_full(state, seat, naming_for(state, seat, canonical), out, place)
+
+
+@entry
+def observe_compact_rows(states, rows, out, first: int, after: int) -> None:
+    """Compact observations of the seats to act, into rows of zeros."""
+    for place in range(first, after):
+        state = states[rows[place]]
+        observe_compact(state, np.int64(state.seat), out, place)
+
+
+@entry
+def mask_rows(states, rows, out, canonical: bool, slots: bool, first: int, after: int) -> None:
+    """Legal actions of the seats to act, into rows of zeros."""
+    for place in range(first, after):
+        state = states[rows[place]]
+        if state.controllers[state.seat].ask == ASK_KNOCK and state.phase < Phase.JUDGE:
+            out[place, 0] = 1
+            out[place, 1] = 1
+            continue
+        naming = naming_for(state, np.int64(state.seat), canonical)
+        if slots:
+            write_slot_mask(state, naming, out, place)
+        else:
+            write_mask(state, naming, out, place)
+
+
+@entry
+def payoff_rows(states, rows, kind: int, out) -> None:
+    """Payoffs of all seats so far: match (0) or equity (2)."""
+    for place in range(len(rows)):
+        state = states[rows[place]]
+        for seat in range(state.num_players):
+            out[place, seat] = match_payoff(state, seat) if kind == 0 else equity(state, seat)
+
+
+@entry
+def value_rows(states, rows, out) -> None:
+    """Values of the hands of the seats to act, in half points."""
+    for place in range(len(rows)):
+        state = states[rows[place]]
+        out[place] = own_value(state, np.int64(state.seat))
+
+
+@entry
+def play_rows(scratch, matches, out, first: int, after: int) -> None:
+    """Play whole matches of bots in one scratch state; payoffs by match and seat."""
+    state = scratch[0]
+    for place in range(first, after):
+        state.match = matches[place]
+        start_match(state)
+        advance(state)
+        for seat in range(state.num_players):
+            out[place, seat] = match_payoff(state, seat)
+
+
+# --- threads ---------------------------------------------------------------------------------------
+
+
+def spread(work: Callable[[int, int], None], size: int, threads: int) -> None:
+    """Run ``work(first, after)`` over 0 … size in contiguous parts, one a thread."""
+    if threads <= 1 or size < 2 * threads:
+        work(0, size)
+        return
+    bounds = [size * part // threads for part in range(threads + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, bounds[:-1], bounds[1:]))
+
+
+def _rows(rows: Any, size: int) -> np.ndarray:
+    return np.arange(size) if rows is None else np.atleast_1d(np.asarray(rows, np.int64))
+
+
+class Tables:
+    """B matches side by side.
+
+    Args:
+        rules: one rule set for all rows, or one a row.
+        num_players: seats, one number for all rows or one a row; S below is the most of them.
+        seed: what all cards derive from, together with the match index of a row.
+        matches: int64[B], the match index of each row: rows with equal index are dealt the same
+            cards (and the same first dealer), whoever plays.
+        threads: number of threads that rows are spread over; results do not depend on it.
+
+    Every seat begins with the controller ``"external"``; after `set_controllers` call `play`.
+
+    Raises:
+        ValueError: for a number of seats that the rules do not allow.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | Sequence[Rules],
+        num_players: int | Sequence[int] | np.ndarray,
+        *,
+        seed: int,
+        matches: Sequence[int] | np.ndarray,
+        threads: int = 1,
+    ) -> None:
+        self.size = len(matches)
+        self.threads = threads
+        self.states: np.ndarray = new_states(rules, num_players, self.size)
+        self.states["seed"] = seed
+        self._all = np.arange(self.size)
+        self._start(self._all, np.asarray(matches))
+
+    def _start(self, rows: np.ndarray, matches: np.ndarray) -> None:
+        self.states["match"][rows] = matches
+        self._spread(lambda a, b: start_rows(self.states, rows, a, b), len(rows))
+
+    def _spread(self, work: Callable[[int, int], None], size: int) -> None:
+        spread(work, size, self.threads)
+
+    def set_controllers(self, rows: Any, seats: Any, controllers: Any) -> None:
+        """Say who decides; takes effect at the next decision.
+
+        Args:
+            rows: int[N] or a number; None for all rows.
+            seats: int[N] or a number.
+            controllers: CONTROLLER[N], one CONTROLLER, or a name (see `bots.controller`).
+        """
+        if isinstance(controllers, str):
+            controllers = controller(controllers)
+        rows = self._all if rows is None else np.asarray(rows)
+        self.states["controllers"][rows, np.asarray(seats)] = controllers
+
+    def deal(
+        self,
+        rows: Any,
+        matches: Any,
+        num_players: Any = None,
+        rules: Rules | Sequence[Rules] | None = None,
+    ) -> None:
+        """Begin new matches in some rows; their controllers stay.
+
+        Args:
+            rows: int[N].
+            matches: int64[N], the new match indices.
+            num_players: int or int[N]; None: as before.
+            rules: one or N rule sets; None: as before.
+        """
+        rows = _rows(rows, self.size)
+        if rules is not None or num_players is not None:
+            numbers = self.states["num_players"][rows] if num_players is None else num_players
+            if rules is None:
+                self.states["num_players"][rows] = numbers
+            else:
+                fresh = new_states(rules, numbers, len(rows))
+                self.states["rules"][rows] = fresh["rules"]
+                self.states["num_players"][rows] = fresh["num_players"]
+        self._start(rows, np.asarray(matches))
+
+    def play(self, rows: Any = None) -> None:
+        """Let bots play until every row waits for a decision from outside or is over."""
+        rows = _rows(rows, self.size)
+        self._spread(lambda a, b: advance_rows(self.states, rows, a, b), len(rows))
+
+    def act(
+        self, actions: Any, rows: Any = None, *, slots: bool = False, canonical: bool = False
+    ) -> None:
+        """Take one outside decision a row, then let bots play.
+
+        Args:
+            actions: int[N], in the format that `action_mask` describes with the same options; for a
+                seat with the controller ``"knock"`` 0 goes on and 1 knocks.
+            rows: int[N]; None for all rows.
+
+        Raises:
+            ValueError: for an illegal action or a match that is over; no row has changed then.
+        """
+        rows = _rows(rows, self.size)
+        actions = np.ascontiguousarray(actions)
+        if not np.issubdtype(actions.dtype, np.integer) or actions.shape != rows.shape:
+            raise ValueError(
+                f"actions: {actions.dtype}{list(actions.shape)}; expected integers, one for each "
+                f"of {len(rows)} rows"
+            )
+        resolved = np.empty(len(rows), np.int64)
+        bad = resolve_actions(self.states, rows, actions, resolved, canonical, slots)
+        if bad >= 0:
+            legal = np.flatnonzero(self.action_mask(rows[bad], slots=slots, canonical=canonical)[0])
+            raise ValueError(
+                f"row {rows[bad]}: action {actions[bad]} is not legal for seat "
+                f"{self.waiting[rows[bad]]}; legal are {legal.tolist()}"
+            )
+        self._spread(lambda a, b: act_rows(self.states, rows, resolved, a, b), len(rows))
+
+    def observe(
+        self,
+        format: Literal["compact", "full"] = "compact",
+        rows: Any = None,
+        *,
+        canonical: bool = False,
+    ) -> np.ndarray:
+        """Observations of the seats to act.
+
+        Returns:
+            A new array: float32[N, COMPACT_SIZE], or uint8[N, observation_size(S)], filled up
+            with zeros for rows with fewer seats.
+        """
+        rows = _rows(rows, self.size)
+        states = self.states
+        if format == "compact":
+            out = np.zeros((len(rows), COMPACT_SIZE), np.float32)
+            self._spread(lambda a, b: observe_compact_rows(states, rows, out, a, b), len(rows))
+        elif format == "full":
+            width = observation_size(int(states["num_players"].max()))
+            out = np.zeros((len(rows), width), np.uint8)
+            self._spread(lambda a, b: observe_rows(states, rows, out, canonical, a, b), len(rows))
+        else:
+            raise ValueError(f"observation format {format!r}; allowed: 'full' or 'compact'")
+        return out
+
+    def action_mask(
+        self, rows: Any = None, *, slots: bool = False, canonical: bool = False
+    ) -> np.ndarray:
+        """int8[N, A]: the legal actions of the seats to act; all zero where a match is over."""
+        rows = _rows(rows, self.size)
+        out = np.zeros((len(rows), NUM_SLOT_ACTIONS if slots else NUM_ACTIONS), np.int8)
+        states = self.states
+        self._spread(
+            lambda a, b: mask_rows(states, rows, out, canonical, slots, a, b), len(rows)
+        )
+        return out
+
+    def payoffs(self, kind: PayoffKind = "match", rows: Any = None) -> np.ndarray:
+        """float64[N, 9]: payoffs of every seat so far; differences are rewards.
+
+        ``"match"``: the payoff of the rules, 0 while a seat may still win. ``"lives"``: sum of the
+        rounds' life swings. ``"equity"``: the chance to win the match by lives.
+        """
+        rows = _rows(rows, self.size)
+        if kind == "lives":
+            return self.states["lives_payoff"][rows]
+        if kind not in ("match", "equity"):
+            raise ValueError(f"payoff {kind!r}; allowed: 'match', 'lives' or 'equity'")
+        out = np.zeros((len(rows), MAX_SEATS))
+        payoff_rows(self.states, rows, 0 if kind == "match" else 2, out)
+        return out
+
+    @property
+    def over(self) -> np.ndarray:
+        """bool[B]: the match is over."""
+        return self.states["phase"] == Phase.OVER
+
+    @property
+    def waiting(self) -> np.ndarray:
+        """int8[B]: the seat that must act, NOBODY (−1) where the match is over."""
+        return np.where(self.over, np.int8(NOBODY), self.states["seat"])
+
+    @property
+    def rounds(self) -> np.ndarray:
+        """int32[B]: index of the round in progress."""
+        return self.states["round"].copy()
+
+    @property
+    def winner(self) -> np.ndarray:
+        """int8[B]: the winning seat, NOBODY (−1) without one."""
+        return self.states["winner"].copy()
+
+    @property
+    def waiting_turn(self) -> np.ndarray:
+        """int16[B]: turns that the seat to act has taken in this round."""
+        return self.states["own_turns"][self._all, self.states["seat"]]
+
+    @property
+    def waiting_value(self) -> np.ndarray:
+        """int16[B]: value of the hand of the seat to act, in half points."""
+        out = np.empty(self.size, np.int16)
+        value_rows(self.states, self._all, out)
+        return out
+
+
+def play_matches(
+    rules: Rules,
+    bots: Sequence[str],
+    *,
+    seed: int,
+    matches: Sequence[int] | np.ndarray,
+    threads: int = 1,
+) -> np.ndarray:
+    """Play whole matches between kernel bots.
+
+    Args:
+        rules: the rules.
+        bots: a bot's name for each seat.
+        seed: what the cards derive from, with the match indices.
+        matches: int64[M], match indices.
+        threads: threads to spread them over; results do not depend on it.
+
+    Returns:
+        float64[M, S]: match payoffs by seat.
+
+    Raises:
+        ValueError: for an unknown bot, or one that is played from outside.
+    """
+    matches = np.asarray(matches, np.int64)
+    blank = new_states(rules, len(bots), 1)
+    blank["seed"] = seed
+    for seat, name in enumerate(bots):
+        if name in ("external", "knock"):
+            raise ValueError(f"bot {name!r} at seat {seat} decides outside; name a kernel bot")
+        blank["controllers"][0, seat] = controller(name)
+    out = np.zeros((len(matches), len(bots)))
+
+    def work(first: int, after: int) -> None:
+        padded = np.zeros(3, STATE)  # a state of its own, no cache line shared with other threads
+        padded[1] = blank[0]
+        play_rows(padded[1:2], matches, out, first, after)
+
+    spread(work, len(matches), threads)
+    return out
+
+
+__all__ = [
+    "COMPACT_SIZE",
+    "CONTINUE_OR_KNOCK",
+    "CONTROLLER",
+    "FIRST_CARD",
+    "Tables",
+    "controller",
+    "play_matches",
+]

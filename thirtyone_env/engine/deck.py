@@ -1,0 +1,108 @@
+"""The deck of a round: dealt lazily, so that only cards that are drawn cost a random number.
+
+The cards of round r are a function of (seed, match, r) alone: the k-th card is drawn by the k-th
+number of the round's own stream, whatever anybody played (Fisher and Yates, from the top).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thirtyone_env._jit import kernel
+from thirtyone_env.cards import BIT, LOWEST_JOKER, lowest
+from thirtyone_env.rng import USE_CARDS, USE_RESHUFFLE, advance_stream, below, derive
+from thirtyone_env.state import State, stock_set
+
+
+@kernel
+def fresh_deck(state: State) -> None:
+    """Lay out the whole deck: cards stacked on top first, nothing drawn yet."""
+    rules = state.rules
+    size = np.int64(state.stacked)
+    stacked = np.int64(0)
+    for place in range(size):
+        stacked |= np.int64(BIT[state.deck[place]])
+    state.shuffled = size
+    state.stacked = 0
+    for suit in range(5):
+        first = 13 * suit + rules.low_rank - 2 if suit < 4 else LOWEST_JOKER
+        after = 13 * suit + 13 if suit < 4 else LOWEST_JOKER + rules.jokers
+        for card in range(first, after):
+            if not stacked or not stacked & np.int64(BIT[card]):
+                state.deck[size] = card
+                size += 1
+    state.top = 0
+    state.deck_end = size
+    state.stream = derive(state.seed, state.match, state.round, USE_CARDS)
+
+
+@kernel
+def swap_places(state: State, first: int, second: int) -> None:
+    """Exchange two places of the deck."""
+    card = state.deck[first]
+    state.deck[first] = state.deck[second]
+    state.deck[second] = card
+
+
+@kernel
+def shuffle_next(state: State) -> None:
+    """Settle by lot which card lies at the first place that is not settled yet."""
+    place = np.int64(state.shuffled)
+    state.stream = advance_stream(state.stream)
+    swap_places(state, place, place + below(state.stream, np.int64(state.deck_end) - place))
+    state.shuffled = place + 1
+
+
+@kernel
+def next_card(state: State) -> int:
+    """Take the stock's top card."""
+    if state.top == state.shuffled:
+        shuffle_next(state)
+    card = np.int64(state.deck[state.top])
+    state.top += 1
+    return card
+
+
+@kernel
+def settle_deck(state: State) -> None:
+    """Settle the order of the whole stock, as it would be drawn."""
+    while state.shuffled < state.deck_end:
+        shuffle_next(state)
+
+
+@kernel
+def place_next(state: State, card: int, depth: int) -> bool:
+    """Put a card of the stock `depth` places below its top; False if the stock has it not.
+
+    Cards have to be placed from depth 0 on: lesser depths stay as they are.
+    """
+    target = np.int64(state.top) + depth
+    for place in range(target, state.deck_end):
+        if state.deck[place] == card:
+            if state.shuffled <= target:
+                state.shuffled = target + 1
+            swap_places(state, place, target)
+            return True
+    return False
+
+
+@kernel
+def recycle(state: State, cards: int) -> None:
+    """Shuffle open cards together with what is left of the stock; that is the new stock."""
+    state.recycled = cards
+    cards |= stock_set(state)
+    size = 0
+    while cards:
+        card = lowest(cards)
+        cards ^= np.int64(BIT[card])
+        state.deck[size] = card
+        size += 1
+    state.top = 0
+    state.shuffled = 0
+    state.deck_end = size
+    state.reshuffles += 1
+    state.stream = derive(
+        state.seed, state.match, np.int64(state.round) * 128 + state.reshuffles, USE_RESHUFFLE
+    )
+    for seat in range(state.num_players):
+        state.fresh[seat] = 0

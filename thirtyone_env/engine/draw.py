@@ -1,0 +1,107 @@
+"""The draw family's turn: draw and discard, knock, or pass (docs/rules.md, "A round, draw family")."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thirtyone_env._jit import kernel
+from thirtyone_env.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD, ends_on_empty_stock
+from thirtyone_env.cards import BIT, NO_CARD
+from thirtyone_env.engine.deck import next_card, recycle
+from thirtyone_env.engine.rounds import (
+    blitz_counts,
+    count_turn,
+    end_round,
+    knock,
+    pass_turn_on,
+)
+from thirtyone_env.rules import OUT_RESHUFFLE, OUT_VOID
+from thirtyone_env.state import NOBODY, End, Phase, State, seats_in, stock_left
+
+
+@kernel
+def begin_draw_turn(state: State, action: int) -> None:
+    """Take the action that begins a turn."""
+    state.moves[state.seat] = action + 1
+    if action == DRAW_STOCK:
+        draw_stock(state)
+    elif action == TAKE_UPCARD:
+        take_upcard(state)
+    elif action == KNOCK or action == PASS:
+        knock_or_pass(state, action == KNOCK)
+
+
+@kernel
+def draw_stock(state: State) -> None:
+    """Draw the stock's top card, unseen by the others."""
+    card = next_card(state)
+    state.hands[state.seat] |= np.int64(BIT[card])
+    state.drawn = card
+    state.fresh[state.seat] += 1
+    state.phase = Phase.DISCARD
+
+
+@kernel
+def take_upcard(state: State) -> None:
+    """Take the upcard, in everybody's sight."""
+    card = np.int64(state.upcard)
+    state.hands[state.seat] |= np.int64(BIT[card])
+    state.known[state.seat] |= np.int64(BIT[card])
+    state.drawn = card
+    state.taken = card
+    state.upcard = NO_CARD
+    state.phase = Phase.DISCARD
+
+
+@kernel
+def discard(state: State, card: int) -> None:
+    """Lay a card on the pile and end the turn."""
+    seat = state.seat
+    bit = np.int64(BIT[card])
+    if state.recycled & bit:
+        state.fresh[seat] -= 1
+        state.recycled &= ~bit
+    state.hands[seat] &= ~bit
+    state.known[seat] &= ~bit
+    state.discards[seat] |= bit
+    if state.taken == NO_CARD:
+        state.pile |= np.int64(BIT[state.upcard])
+    state.upcard = card
+    state.passes = 0
+    if blitz_counts(state):
+        count_turn(state)
+        end_round(state, End.BLITZ)
+    else:
+        end_draw_turn(state)
+
+
+@kernel
+def knock_or_pass(state: State, knocks: bool) -> None:
+    """Let the turn go by, with or without a knock."""
+    final = ends_on_empty_stock(state)
+    state.passes = 0 if knocks else state.passes + 1
+    if knocks:
+        knock(state)
+    if final:
+        count_turn(state)
+        end_round(state, End.STOCK_OUT)
+    else:
+        end_draw_turn(state)
+
+
+@kernel
+def end_draw_turn(state: State) -> None:
+    """Judge an empty stock, then pass the turn on."""
+    count_turn(state)
+    if stock_left(state) == 0 and state.knocker == NOBODY:
+        mode = state.rules.stock_out
+        if mode == OUT_VOID:
+            end_round(state, End.VOID)
+            return
+        if mode == OUT_RESHUFFLE and state.pile != 0:
+            recycle(state, np.int64(state.pile))
+            state.pile = 0
+        elif state.passes >= seats_in(state.in_play):
+            end_round(state, End.STOCK_OUT)
+            return
+    pass_turn_on(state)
