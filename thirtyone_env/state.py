@@ -106,7 +106,7 @@ STATE = np.dtype(
                 ("top", np.int8),  # place of the stock's top card
                 ("deck_end", np.int8),  # place after the stock's last card
                 ("shuffled", np.int8),  # places before this one hold cards already drawn by lot
-                ("stacked", np.int8),  # cards laid on top of the first round's deck, in `deck`
+                ("stacked", np.int8),  # cards laid on top of the next shuffle, in `deck`
                 ("num_players", np.int8),
                 ("phase", np.int8),
                 ("seat", np.int8),  # who decides

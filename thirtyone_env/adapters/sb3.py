@@ -21,10 +21,7 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
 from thirtyone_env.arena import COMPACT_SIZE, Tables, controller
-from thirtyone_env.rules import Rules, resolve_rules
-
-CONTINUE, KNOCK = 0, 1
-MAX_SEATS = 9
+from thirtyone_env.rules import MAX_SEATS, Rules, resolve_rules
 
 
 class KnockVecEnv(VecEnv):
@@ -82,7 +79,7 @@ class KnockVecEnv(VecEnv):
         weights = np.array(list(opponents.values()), float)
         if weights.size == 0 or (weights < 0).any() or not weights.sum() > 0:
             raise ValueError("opponents need weights of at least 0, and one above 0")
-        self._controllers = np.array([controller(name) for name in opponents])
+        self._controllers = np.stack([controller(name) for name in opponents])
         self._chances = np.cumsum(weights / weights.sum())
 
     def reset(self) -> np.ndarray:

@@ -88,17 +88,23 @@ def place_next(state: State, card: int, depth: int) -> bool:
 
 @kernel
 def recycle(state: State, cards: int) -> None:
-    """Shuffle open cards together with what is left of the stock; that is the new stock."""
+    """Shuffle open cards together with what is left of the stock; that is the new stock.
+
+    Cards stacked at the front of the deck (where the dealt cards lay) come on top.
+    """
     state.recycled = cards
     cards |= stock_set(state)
-    size = 0
+    size = np.int64(state.stacked)
+    for place in range(size):
+        cards &= ~np.int64(BIT[state.deck[place]])
+    state.shuffled = size
+    state.stacked = 0
     while cards:
         card = lowest(cards)
         cards ^= np.int64(BIT[card])
         state.deck[size] = card
         size += 1
     state.top = 0
-    state.shuffled = 0
     state.deck_end = size
     state.reshuffles += 1
     state.stream = derive(
