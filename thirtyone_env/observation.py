@@ -479,6 +479,19 @@ def engine_action(state: State, action: int, naming: int, slots: bool) -> int:
     return FIRST_CARD + rename_card(card, old_names(naming))
 
 
+@kernel
+def agent_action(state: State, action: int, naming: int, slots: bool) -> int:
+    """The action by which an agent takes an engine's action: the way back of `engine_action`."""
+    if action < FIRST_CARD:
+        return action
+    card = rename_card(action - FIRST_CARD, naming)
+    if slots:
+        return FIRST_CARD + place_of(
+            rename_set(slot_cards(state, np.int64(state.seat)), naming), card
+        )
+    return FIRST_CARD + card
+
+
 # --- compact ------------------------------------------------------------------------------------------
 
 

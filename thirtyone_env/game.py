@@ -1,0 +1,388 @@
+"""One match from Python: the engine for search, situations and games with explicit chance.
+
+A match is a ``STATE[1]`` array. The functions here change it in place; a copy is `clone`. They are
+thin: the environment, the record writer and the solvers go through the same kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from thirtyone_env._jit import entry
+from thirtyone_env.actions import (
+    NUM_ACTIONS,
+    NUM_SLOT_ACTIONS,
+    action_name,
+    is_legal,
+    legal_cards,
+    legal_words,
+)
+from thirtyone_env.cards import NAMES, NO_CARD, cards_of, hand_value, parse_cards, points, set_of
+from thirtyone_env.canonical import IDENTITY, suit_names
+from thirtyone_env.engine import deal_next, run_on
+from thirtyone_env.engine import step as step_kernel
+from thirtyone_env.engine.deck import place_next
+from thirtyone_env.engine.hidden import resample_hidden as resample_kernel
+from thirtyone_env.engine.rounds import match_payoff, prepare_match, set_first_dealer
+from thirtyone_env.equity import equity
+from thirtyone_env.observation import (
+    COMPACT_SIZE,
+    engine_action,
+    observation_size,
+    observe_compact,
+    observe_full,
+    put_set,
+    write_mask,
+    write_slot_mask,
+)
+from thirtyone_env.rules import Rules
+from thirtyone_env.state import NOBODY, Phase, new_states, stock_set
+
+DEAL = -1
+ILLEGAL = -2
+RESULT_KINDS = ("match", "lives", "equity")
+
+
+# --- entries: what Python calls ---------------------------------------------------------------------
+
+
+@entry
+def prepare_states(states, dealer: int) -> None:
+    """Make a match ready for its first deal, by a given dealer or one drawn by lot."""
+    state = states[0]
+    prepare_match(state)
+    if dealer != NOBODY:
+        set_first_dealer(state, dealer)
+
+
+@entry
+def step_states(states, action: int) -> bool:
+    """Take a decision (or DEAL none) and deal on; False for an illegal one, nothing changed."""
+    state = states[0]
+    if action != DEAL:
+        if not is_legal(state, action):
+            return False
+        step_kernel(state, action)
+    else:
+        run_on(state)
+    return True
+
+
+@entry
+def look(states, seat: int, full, mask, canonical: bool, slots: bool) -> None:
+    """Full observation of a seat and, if it is to act, its mask, into rows of zeros."""
+    state = states[0]
+    naming = suit_names(state, seat) if canonical else IDENTITY
+    observe_full(state, seat, naming, full, 0)
+    if state.seat == seat and state.phase < Phase.JUDGE:
+        if slots:
+            write_slot_mask(state, naming, mask, 0)
+        else:
+            write_mask(state, naming, mask, 0)
+
+
+@entry
+def look_compact(states, seat: int, out) -> None:
+    """Compact observation of a seat, into a row of zeros."""
+    state = states[0]
+    observe_compact(state, seat, out, 0)
+
+
+@entry
+def look_at_all(states, out) -> None:
+    """The hands of all seats and the stock, one flag a card, into rows of zeros."""
+    state = states[0]
+    for seat in range(state.num_players):
+        put_set(out, seat, 0, np.int64(state.hands[seat]))
+    put_set(out, np.int64(state.num_players), 0, stock_set(state))
+
+
+@entry
+def legal_sets(states, out) -> None:
+    """The legal named actions as bits, and the legal cards as a set."""
+    state = states[0]
+    out[0] = legal_words(state) if state.phase < Phase.JUDGE else 0
+    out[1] = legal_cards(state) if state.phase < Phase.JUDGE else 0
+
+
+@entry
+def translate(states, action: int, canonical: bool, slots: bool) -> int:
+    """The engine's action for an agent's action of the seat to act; −1 for none."""
+    state = states[0]
+    naming = suit_names(state, np.int64(state.seat)) if canonical else IDENTITY
+    return engine_action(state, action, naming, slots)
+
+
+@entry
+def deal_first(states) -> None:
+    """Deal the first round only, even where the deal ends it."""
+    state = states[0]
+    deal_next(state)
+
+
+@entry
+def results(states, kind: int, out) -> None:
+    """Payoffs of all seats so far: 0 match, 1 lives, 2 equity."""
+    state = states[0]
+    for seat in range(state.num_players):
+        if kind == 0:
+            out[seat] = match_payoff(state, seat)
+        elif kind == 1:
+            out[seat] = state.lives_payoff[seat]
+        else:
+            out[seat] = equity(state, seat)
+
+
+@entry
+def resample_states(states, seat: int, stream: np.uint64) -> bool:
+    """Deal anew what a seat cannot know."""
+    state = states[0]
+    return resample_kernel(state, seat, stream)
+
+
+@entry
+def place_card(states, card: int, depth: int) -> bool:
+    """Put a card of the stock some places below its top."""
+    state = states[0]
+    return place_next(state, card, depth)
+
+
+@entry
+def value_of(states, hand: int) -> int:
+    """Value of a hand under the rules of a state."""
+    state = states[0]
+    return hand_value(hand, state.rules)
+
+
+# --- the Python side ----------------------------------------------------------------------------------
+
+
+def _checked_lives(rules: Rules, num_players: int, lives: Sequence[int]) -> list[int]:
+    least = 0 if rules.free_ride else 1
+    given = list(lives) if isinstance(lives, Sequence | np.ndarray) else []
+    good = len(given) == num_players and all(
+        isinstance(v, int | np.integer) and not isinstance(v, bool) and least <= v <= 9
+        for v in given
+    )
+    if not good:
+        raise ValueError(
+            f"lives = {lives!r} is not allowed; allowed: {num_players} numbers, {least} … 9"
+            + (" (0: on the free ride)" if rules.free_ride else "")
+        )
+    return [int(v) for v in given]
+
+
+def _checked_deck(rules: Rules, deck: str | Sequence[str | int]) -> list[int]:
+    if isinstance(deck, str) or all(isinstance(card, str) for card in deck):
+        cards = parse_cards(deck)  # type: ignore[arg-type]
+    else:
+        cards = [int(card) for card in deck]
+        if len(set(cards)) < len(cards) or not all(0 <= card < len(NAMES) for card in cards):
+            raise ValueError(f"deck = {deck!r}: distinct cards are needed, 0 … {len(NAMES) - 1}")
+    whole = {13 * s + r for s in range(4) for r in range(rules.low_rank - 2, 13)}
+    whole |= {52 + j for j in range(rules.jokers)}
+    strange = [NAMES[card] for card in cards if card not in whole]
+    if strange:
+        raise ValueError(f"deck: {', '.join(strange)} is not in a deck of {rules.deck_size} cards")
+    return cards
+
+
+def prepare(
+    rules: Rules,
+    num_players: int,
+    *,
+    seed: int = 0,
+    match: int = 0,
+    dealer: int | None = None,
+    lives: Sequence[int] | None = None,
+    deck: str | Sequence[str | int] | None = None,
+    one_round: bool = False,
+) -> np.ndarray:
+    """A match before its first deal; `step` it with `DEAL`, or use `new_match`.
+
+    Args:
+        rules: the rules.
+        num_players: seats.
+        seed, match: what the cards derive from; each a number, 0 … 2**63 − 1.
+        dealer: seat of the first dealer; None: drawn by lot.
+        lives: lives of each seat; None: as the rules say. 0 where the rules have a free ride.
+        deck: cards in dealing order that the first round begins with, all or a prefix; the rest
+            is shuffled.
+        one_round: the match ends after its first round.
+
+    Returns:
+        STATE[1].
+
+    Raises:
+        ValueError: for a value that is not allowed.
+    """
+    states = new_states(rules, rules.check_seats(num_players), 1)
+    states["seed"], states["match"], states["one_round"] = seed, match, one_round
+    good = isinstance(dealer, int | np.integer) and not isinstance(dealer, bool)
+    if dealer is not None and not (good and 0 <= dealer < num_players):
+        raise ValueError(f"dealer = {dealer!r} is not allowed; allowed: 0 … {num_players - 1}")
+    prepare_states(states, NOBODY if dealer is None else int(dealer))
+    if lives is not None:
+        given = _checked_lives(rules, num_players, lives)
+        states["lives"][0, :num_players] = given
+        states["rode"] = sum(1 << seat for seat, number in enumerate(given) if number == 0)
+    if deck is not None:
+        cards = _checked_deck(rules, deck)
+        states["deck"][0, : len(cards)] = cards
+        states["stacked"] = len(cards)
+    return states
+
+
+def new_match(rules: Rules, num_players: int, **options: Any) -> np.ndarray:
+    """A match up to its first decision; options as for `prepare`."""
+    states = prepare(rules, num_players, **options)
+    step_states(states, DEAL)
+    return states
+
+
+def is_over(states: np.ndarray) -> bool:
+    """Whether the match is over."""
+    return bool(states["phase"][0] == Phase.OVER)
+
+
+def legal_mask(states: np.ndarray, *, slots: bool = False) -> np.ndarray:
+    """bool[A]: the legal actions of the seat to act (A = 65, or 14 in the slot format)."""
+    mask = np.zeros((1, NUM_SLOT_ACTIONS if slots else NUM_ACTIONS), np.int8)
+    full = np.zeros((1, observation_size(int(states["num_players"][0]))), np.uint8)
+    look(states, int(states["seat"][0]), full, mask, False, slots)
+    return mask[0].astype(bool)
+
+
+def legal_actions(states: np.ndarray) -> list[int]:
+    """The legal actions of the seat to act, ascending (card format)."""
+    sets = np.zeros(2, np.int64)
+    legal_sets(states, sets)
+    return [a for a in range(9) if sets[0] >> a & 1] + [9 + c for c in cards_of(sets[1])]
+
+
+def legal_names(states: np.ndarray) -> list[str]:
+    """Names of the legal actions of the seat to act."""
+    return [action_name(action, int(states["phase"][0])) for action in legal_actions(states)]
+
+
+def step(states: np.ndarray, action: int) -> None:
+    """Take a decision of the seat to act (card format) and deal on to the next one.
+
+    Raises:
+        ValueError: for an illegal action, naming the legal ones; the state is untouched.
+    """
+    if not 0 <= action < NUM_ACTIONS or not step_states(states, action):
+        if is_over(states):
+            raise ValueError(f"action {action}: the match is over")
+        raise ValueError(
+            f"action {action} is not legal for seat {int(states['seat'][0])}; "
+            f"legal: {', '.join(legal_names(states))}"
+        )
+
+
+def clone(states: np.ndarray) -> np.ndarray:
+    """A copy that goes on independently, with the same cards to come."""
+    return states.copy()
+
+
+def resample_hidden(states: np.ndarray, seat: int, rng: np.random.Generator) -> None:
+    """Deal anew everything that a seat cannot know, and replace the random streams, in place.
+
+    Uniform over what the public history allows. The seat's own policy stream stays.
+
+    Args:
+        states: STATE[1].
+        seat: the observer.
+        rng: where the new cards come from.
+
+    Raises:
+        RuntimeError: where a million deals met no possible one.
+    """
+    if not resample_states(states, seat, np.uint64(rng.integers(1 << 63))):
+        raise RuntimeError(f"no possible deal found for seat {seat} in a million tries")
+
+
+def set_next_cards(states: np.ndarray, cards: str | Sequence[str]) -> None:
+    """Say which cards the stock yields next, first card first.
+
+    Args:
+        states: STATE[1].
+        cards: names, such as ``"Kh 2s"``.
+
+    Raises:
+        ValueError: for a card that is not in the stock; the cards before it have been placed.
+    """
+    for depth, card in enumerate(parse_cards(cards)):
+        if not place_card(states, card, depth):
+            raise ValueError(f"{NAMES[card]} is not in the stock below the cards already placed")
+
+
+def payoffs(
+    states: np.ndarray, kind: Literal["match", "lives", "equity"] = "match"
+) -> np.ndarray:
+    """float64[S]: payoffs of all seats so far; differences are rewards."""
+    if kind not in RESULT_KINDS:
+        raise ValueError(f"payoff {kind!r}; allowed: {', '.join(RESULT_KINDS)}")
+    out = np.zeros(int(states["num_players"][0]))
+    results(states, RESULT_KINDS.index(kind), out)
+    return out
+
+
+def observe(
+    states: np.ndarray,
+    seat: int,
+    format: Literal["full", "compact"] = "full",
+    *,
+    canonical: bool = False,
+) -> np.ndarray:
+    """What a seat sees: uint8[observation_size(S)], or float32[COMPACT_SIZE]."""
+    if format == "compact":
+        out = np.zeros((1, COMPACT_SIZE), np.float32)
+        look_compact(states, seat, out)
+        return out[0]
+    full = np.zeros((1, observation_size(int(states["num_players"][0]))), np.uint8)
+    look(states, seat, full, np.zeros((1, NUM_ACTIONS), np.int8), canonical, False)
+    return full[0]
+
+
+def hand_points(cards: str | Sequence[str], rules: Rules | str | Mapping[str, Any]) -> float:
+    """What a hand is worth, in points.
+
+    Args:
+        cards: names, such as ``["Kh", "9h", "4c"]``; as many as the rules deal.
+        rules: a `Rules`, a preset's name or a mapping of fields.
+
+    Raises:
+        ValueError: for unknown or double cards, or a wrong number of them.
+    """
+    from thirtyone_env.rules import resolve_rules
+
+    resolved = resolve_rules(rules)
+    hand = parse_cards(cards)
+    if len(hand) != resolved.hand_size:
+        raise ValueError(f"{len(hand)} cards; a hand has {resolved.hand_size} under these rules")
+    _checked_deck(resolved, hand)
+    states = new_states(resolved, resolved.min_players, 1)
+    return float(points(value_of(states, set_of(hand))))
+
+
+__all__ = [
+    "DEAL",
+    "NO_CARD",
+    "clone",
+    "hand_points",
+    "is_over",
+    "legal_actions",
+    "legal_mask",
+    "legal_names",
+    "new_match",
+    "observe",
+    "payoffs",
+    "prepare",
+    "resample_hidden",
+    "set_next_cards",
+    "step",
+]

@@ -1,0 +1,122 @@
+"""Policies: what takes an observation and a mask and gives an action, alone or in batches.
+
+`make_bot` makes any kernel bot a policy for anybody's loop::
+
+    bot = make_bot("threshold:25")
+    for agent in env.agent_iter():
+        *_, terminated, truncated, _ = env.last()
+        env.step(None if terminated or truncated else bot.act(env))
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from thirtyone_env._jit import entry
+from thirtyone_env.arena import Tables, naming_for
+from thirtyone_env.bots import bot_action, controller
+from thirtyone_env.observation import agent_action
+from thirtyone_env.state import Phase
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Whoever decides for a seat."""
+
+    name: str
+
+    def act(self, env: Any) -> int:
+        """The action of the agent whose turn it is in a PettingZoo environment of this package."""
+
+    def act_batch(self, tables: Tables, rows: Any = None) -> np.ndarray:
+        """int64[N]: the actions of the seats to act in some rows of tables."""
+
+
+@entry
+def bot_actions(states, rows, controllers, out, canonical: bool, slots: bool) -> None:
+    """What a bot would do for the seats to act; only the bot's own stream moves on."""
+    for place in range(len(rows)):
+        state = states[rows[place]]
+        seat = np.int64(state.seat)
+        before = state.controllers[seat].bot
+        state.controllers[seat].bot = controllers[0].bot
+        number = state.controllers[seat].num_thresholds
+        state.controllers[seat].num_thresholds = controllers[0].num_thresholds
+        first = state.controllers[seat].thresholds[0]
+        for turn in range(len(state.controllers[seat].thresholds)):
+            state.controllers[seat].thresholds[turn] = controllers[0].thresholds[turn]
+        action = bot_action(state)
+        state.controllers[seat].bot = before
+        state.controllers[seat].num_thresholds = number
+        state.controllers[seat].thresholds[0] = first
+        out[place] = agent_action(state, action, naming_for(state, seat, canonical), slots)
+
+
+class KernelBot:
+    """A kernel bot as a policy; make it with `make_bot`."""
+
+    def __init__(self, name: str) -> None:
+        if name in ("external", "knock"):
+            raise ValueError(f"{name!r} decides outside and is no bot")
+        self.name = name
+        self._controller = controller(name).reshape(1)
+
+    def act(self, env: Any) -> int:
+        """The bot's action for the agent whose turn it is.
+
+        Args:
+            env: an environment of this package, wrapped or not, in which that agent is to act.
+
+        Raises:
+            TypeError: for an environment of another kind.
+            RuntimeError: where nobody is to act.
+        """
+        core = getattr(env, "unwrapped", env)
+        choose = getattr(core, "bot_action", None)
+        if choose is None:
+            raise TypeError(f"{type(core).__name__} is not an environment of thirtyone_env")
+        return int(choose(self))
+
+    def choose(
+        self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False
+    ) -> np.ndarray:
+        """int64[N]: the bot's actions for the seats to act in some rows of STATE[B]."""
+        out = np.zeros(len(rows), np.int64)
+        bot_actions(states, rows, self._controller, out, canonical, slots)
+        return out
+
+    def act_batch(
+        self, tables: Tables, rows: Any = None, *, slots: bool = False, canonical: bool = False
+    ) -> np.ndarray:
+        """int64[N]: the bot's actions for the seats to act.
+
+        Args:
+            tables: matches side by side.
+            rows: int[N]; None for all rows.
+            slots, canonical: the action format, as in `Tables.act`.
+
+        Raises:
+            ValueError: if a match among the rows is over.
+        """
+        rows = np.arange(tables.size) if rows is None else np.atleast_1d(np.asarray(rows))
+        done = rows[tables.states["phase"][rows] == Phase.OVER]
+        if len(done):
+            raise ValueError(f"the match of row {done[0]} is over; nobody is to act")
+        return self.choose(tables.states, rows, slots=slots, canonical=canonical)
+
+    def __repr__(self) -> str:
+        return f"make_bot({self.name!r})"
+
+
+def make_bot(name: str) -> KernelBot:
+    """A kernel bot as a policy.
+
+    Args:
+        name: as in `bots.BOT_FORMS`, such as ``"threshold:25"``.
+
+    Raises:
+        ValueError: for an unknown name.
+    """
+    return KernelBot(name)
