@@ -1,7 +1,7 @@
 """Thirty-One (31, Scat, Blitz, Schwimmen): the environment, its rules and its bots.
 
-    import thirtyone_env
-    env = thirtyone_env.env(rules="danish", num_players=4)
+import thirtyone_env
+env = thirtyone_env.env(rules="danish", num_players=4)
 """
 
 from __future__ import annotations

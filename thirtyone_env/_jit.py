@@ -19,7 +19,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
@@ -31,10 +31,10 @@ log = logging.getLogger("thirtyone_env")
 INTERPRETED: bool = bool(numba.config.DISABLE_JIT)
 """Whether kernels run as plain Python (``NUMBA_DISABLE_JIT=1``)."""
 
-F = TypeVar("F", bound=Callable[..., Any])
+Function = Callable[..., Any]
 
 
-def kernel(function: F) -> F:
+def kernel(function: Function) -> Function:
     """Compile a function that is called from other kernels only.
 
     It gets no wrappers for Python or C, which would take more than half of the compile time.
@@ -44,18 +44,18 @@ def kernel(function: F) -> F:
     )(function)
 
 
-def wrapping_kernel(function: F) -> F:
+def wrapping_kernel(function: Function) -> Function:
     """As `kernel`, for unsigned arithmetic that is meant to wrap around."""
     if INTERPRETED:
         return np.errstate(over="ignore")(function)
     return kernel(function)
 
 
-def entry(function: F) -> F:
+def entry(function: Function) -> Function:
     """Compile a function that is called from Python; the result is kept on disk."""
     compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     if not INTERPRETED:
-        compiled._cache = _KernelCache(function)  # type: ignore[attr-defined]
+        compiled._cache = _KernelCache(function)
     return compiled
 
 
@@ -67,13 +67,13 @@ if INTERPRETED:
 
 else:
 
-    @kernel
-    def trailing_zeros(bits: int) -> int:
-        """Place of the lowest set bit; `bits` is not zero."""
-        return _unsafe.trailing_zeros(bits)
+    def _trailing_zeros(bits: int) -> int:
+        return int(_unsafe.trailing_zeros(bits))
+
+    trailing_zeros = kernel(_trailing_zeros)
 
 
-# --- the cache folder ------------------------------------------------------------------------
+# --- the cache folder ----------------------------------------------------------------------------
 
 
 def _sources_digest() -> str:
@@ -156,7 +156,7 @@ class _Locator(caching._CacheLocator):
 
 
 class _Impl(caching.CompileResultCacheImpl):
-    _locator_classes = (_Locator,)  # type: ignore[assignment]
+    _locator_classes = (_Locator,)
 
     def __init__(self, function: Callable[..., Any]) -> None:
         locators, numba.config.CACHE_LOCATOR_CLASSES = numba.config.CACHE_LOCATOR_CLASSES, ""

@@ -231,7 +231,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
     ) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward, termination, truncation and info of the agent whose turn it is."""
         self._require_live()
-        return super().last(observe)  # type: ignore[return-value]
+        return super().last(observe)
 
     def step(self, action: Any) -> None:
         """Take the action of ``agent_selection``; None for an agent that is finished.
@@ -346,7 +346,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         _, mask = self._look(seat, acting=True)
         return [f"{action} ({self._name(action)})" for action in np.flatnonzero(mask).tolist()]
 
-    # --- what agents see -----------------------------------------------------------------------------
+    # --- what agents see ----------------------------------------------------------------------
 
     def _look(self, seat: int, acting: bool) -> tuple[np.ndarray, np.ndarray]:
         full = np.zeros((1, self._size), np.uint8)
@@ -402,7 +402,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         )
         return int(chosen[0])
 
-    # --- records and rendering -------------------------------------------------------------------------
+    # --- records and rendering ----------------------------------------------------------------
 
     def record(self, policies: list[str | None] | None = None) -> dict[str, Any]:
         """The record of the match in progress or just over (docs/record.md).

@@ -15,7 +15,14 @@ from typing import Any, Literal
 import numpy as np
 
 from thirtyone_env._jit import entry, kernel
-from thirtyone_env.actions import FIRST_CARD, KNOCK, NUM_ACTIONS, NUM_SLOT_ACTIONS, is_legal, may_knock
+from thirtyone_env.actions import (
+    FIRST_CARD,
+    KNOCK,
+    NUM_ACTIONS,
+    NUM_SLOT_ACTIONS,
+    is_legal,
+    may_knock,
+)
 from thirtyone_env.bots import bot_action, continuing_action, controller
 from thirtyone_env.canonical import IDENTITY, suit_names
 from thirtyone_env.engine import run_on, start_match, step
@@ -90,7 +97,7 @@ def naming_for(state: State, seat: int, canonical: bool) -> int:
 
 
 @entry
-def start_rows(states, rows, first: int, after: int) -> None:
+def start_rows(states: Any, rows: Any, first: int, after: int) -> None:
     """Deal rows afresh."""
     for place in range(first, after):
         state = states[rows[place]]
@@ -98,7 +105,7 @@ def start_rows(states, rows, first: int, after: int) -> None:
 
 
 @entry
-def advance_rows(states, rows, first: int, after: int) -> None:
+def advance_rows(states: Any, rows: Any, first: int, after: int) -> None:
     """Let bots play in rows."""
     for place in range(first, after):
         state = states[rows[place]]
@@ -107,7 +114,9 @@ def advance_rows(states, rows, first: int, after: int) -> None:
 
 
 @entry
-def resolve_actions(states, rows, actions, resolved, canonical: bool, slots: bool) -> int:
+def resolve_actions(
+    states: Any, rows: Any, actions: Any, resolved: Any, canonical: bool, slots: bool
+) -> int:
     """Turn outside decisions into the engine's; the first illegal place, or −1."""
     for place in range(len(rows)):
         state = states[rows[place]]
@@ -120,7 +129,7 @@ def resolve_actions(states, rows, actions, resolved, canonical: bool, slots: boo
 
 
 @entry
-def act_rows(states, rows, actions, first: int, after: int) -> None:
+def act_rows(states: Any, rows: Any, actions: Any, first: int, after: int) -> None:
     """Take resolved decisions, then let bots play."""
     for place in range(first, after):
         state = states[rows[place]]
@@ -129,7 +138,7 @@ def act_rows(states, rows, actions, first: int, after: int) -> None:
 
 
 @entry
-def observe_rows(states, rows, out, canonical: bool, first: int, after: int) -> None:
+def observe_rows(states: Any, rows: Any, out: Any, canonical: bool, first: int, after: int) -> None:
     """Full observations of the seats to act, into rows of zeros."""
     for place in range(first, after):
         state = states[rows[place]]
@@ -138,7 +147,7 @@ def observe_rows(states, rows, out, canonical: bool, first: int, after: int) -> 
 
 
 @entry
-def observe_compact_rows(states, rows, out, first: int, after: int) -> None:
+def observe_compact_rows(states: Any, rows: Any, out: Any, first: int, after: int) -> None:
     """Compact observations of the seats to act, into rows of zeros."""
     for place in range(first, after):
         state = states[rows[place]]
@@ -146,7 +155,9 @@ def observe_compact_rows(states, rows, out, first: int, after: int) -> None:
 
 
 @entry
-def mask_rows(states, rows, out, canonical: bool, slots: bool, first: int, after: int) -> None:
+def mask_rows(
+    states: Any, rows: Any, out: Any, canonical: bool, slots: bool, first: int, after: int
+) -> None:
     """Legal actions of the seats to act, into rows of zeros."""
     for place in range(first, after):
         state = states[rows[place]]
@@ -162,7 +173,7 @@ def mask_rows(states, rows, out, canonical: bool, slots: bool, first: int, after
 
 
 @entry
-def payoff_rows(states, rows, kind: int, out) -> None:
+def payoff_rows(states: Any, rows: Any, kind: int, out: Any) -> None:
     """Payoffs of all seats so far: match (0) or equity (2)."""
     for place in range(len(rows)):
         state = states[rows[place]]
@@ -171,7 +182,7 @@ def payoff_rows(states, rows, kind: int, out) -> None:
 
 
 @entry
-def value_rows(states, rows, out) -> None:
+def value_rows(states: Any, rows: Any, out: Any) -> None:
     """Values of the hands of the seats to act, in half points."""
     for place in range(len(rows)):
         state = states[rows[place]]
@@ -179,7 +190,7 @@ def value_rows(states, rows, out) -> None:
 
 
 @entry
-def play_rows(scratch, matches, out, first: int, after: int) -> None:
+def play_rows(scratch: Any, matches: Any, out: Any, first: int, after: int) -> None:
     """Play whole matches of bots in one scratch state; payoffs by match and seat."""
     state = scratch[0]
     for place in range(first, after):
@@ -190,7 +201,7 @@ def play_rows(scratch, matches, out, first: int, after: int) -> None:
             out[place, seat] = match_payoff(state, seat)
 
 
-# --- threads ---------------------------------------------------------------------------------------
+# --- threads -------------------------------------------------------------------------------------
 
 
 def spread(work: Callable[[int, int], None], size: int, threads: int) -> None:
@@ -354,9 +365,7 @@ class Tables:
         rows = _rows(rows, self.size)
         out = np.zeros((len(rows), NUM_SLOT_ACTIONS if slots else NUM_ACTIONS), np.int8)
         states = self.states
-        self._spread(
-            lambda a, b: mask_rows(states, rows, out, canonical, slots, a, b), len(rows)
-        )
+        self._spread(lambda a, b: mask_rows(states, rows, out, canonical, slots, a, b), len(rows))
         return out
 
     def payoffs(self, kind: PayoffKind = "match", rows: Any = None) -> np.ndarray:

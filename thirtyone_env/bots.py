@@ -11,6 +11,7 @@ no suit is favoured). Two bots that never knock can take upcards from each other
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,6 @@ from thirtyone_env.cards import (
     count,
     hand_value,
     lowest,
-    points,
     trip_ranks,
 )
 from thirtyone_env.equity import equity
@@ -74,7 +74,7 @@ class Bot(IntEnum):
     DANISH = 4
     """The Danish text: knock with 25; with less while few turns are played, with more late."""
     DUTCH = 5
-    """The Dutch text: 28; 26 at cautious tables, 29 at aggressive ones; earlier on the last life."""
+    """The Dutch text: 28; 26 at cautious tables, 29 at aggressive ones; less on the last life."""
     SWEDISH = 6
     """The Swedish text: commit to a suit early; knock weak to stop a collector."""
 
@@ -93,11 +93,11 @@ BOT_FORMS: tuple[str, ...] = (
 """How bots are named; T is in points, halves allowed."""
 
 
-# --- what a hand may become --------------------------------------------------------------------
+# --- what a hand may become ----------------------------------------------------------------------
 
 
 @kernel
-def best_after_taking(hand: int, card: int, rules) -> int:
+def best_after_taking(hand: int, card: int, rules: Any) -> int:
     """Best value of a hand that takes a card and gives up another one."""
     bit = np.int64(BIT[card])
     best = 0
@@ -110,7 +110,7 @@ def best_after_taking(hand: int, card: int, rules) -> int:
 
 
 @kernel
-def best_after_swap(hand: int, table: int, rules) -> int:
+def best_after_swap(hand: int, table: int, rules: Any) -> int:
     """Best value of a hand after one exchange with the table, one card or all."""
     best = hand_value(table, rules)
     while table:
@@ -133,7 +133,7 @@ def best_with_open_cards(state: State, seat: int) -> int:
 
 
 @kernel
-def growth(hand: int, rules) -> int:
+def growth(hand: int, rules: Any) -> int:
     """How much a hand may grow: squared points by suit, and pairs where three of a kind count."""
     jokers = count(hand & JOKER_MASK)
     total = 0
@@ -170,7 +170,7 @@ def appeal(state: State, hand: int, card: int) -> int:
     return hand_value(hand, state.rules) * (1 << 24) + tie * 256 + lot(hand, card)
 
 
-# --- draws, discards and swaps by best value ----------------------------------------------------
+# --- draws, discards and swaps by best value -----------------------------------------------------
 
 
 @kernel
@@ -326,32 +326,37 @@ def openly_collected(state: State, seat: int) -> int:
 
 @kernel
 def swedish_threshold(state: State) -> int:
-    """27; 20 as soon as an opponent openly holds two cards of one suit worth 15 or more."""
+    """27; 23 as soon as an opponent openly holds two cards of one suit worth 20 or more."""
     for seat in range(state.num_players):
         if seat != state.seat and is_in(state.in_play, seat):
-            if openly_collected(state, seat) >= 30:
-                return 40
+            if openly_collected(state, seat) >= 40:
+                return 46
     return 54
+
+
+FOUR_CARDS_MORE = 16
+"""Half points that the three texts' thresholds go up by with four cards (heads-up, measured)."""
 
 
 @kernel
 def wants_knock(state: State) -> bool:
     """Whether the seat's bot knocks now, where it may."""
     bot = np.int64(state.controllers[state.seat].bot)
+    value = hand_value(np.int64(state.hands[state.seat]), state.rules)
     if bot == Bot.NEVER_KNOCK:
         return False
     if bot == Bot.THRESHOLD:
-        threshold = threshold_now(state)
-    elif bot == Bot.DANISH:
+        return value >= threshold_now(state)
+    if bot == Bot.DANISH:
         threshold = danish_threshold(state)
     elif bot == Bot.DUTCH:
         threshold = dutch_threshold(state)
     else:
         threshold = swedish_threshold(state)
-    return hand_value(np.int64(state.hands[state.seat]), state.rules) >= threshold
+    return value >= threshold + FOUR_CARDS_MORE * (state.rules.hand_size - 3)
 
 
-# --- bots that draw in their own way ---------------------------------------------------------------
+# --- bots that draw in their own way -------------------------------------------------------------
 
 
 @kernel
@@ -448,7 +453,7 @@ def bot_action(state: State) -> int:
     return continuing_action(state)
 
 
-# --- names -----------------------------------------------------------------------------------------
+# --- names ---------------------------------------------------------------------------------------
 
 
 def _thresholds(spec: str, text: str) -> list[int]:
@@ -505,11 +510,10 @@ def bot_table() -> dict[str, str]:
         "random": "any legal action, each as likely",
         "never_knock": "best value, never knocks",
         "threshold:T": "best value; knocks with T points or more",
-        "threshold_by_turn:T1,T2,…": "the same with a threshold for each own turn, the last goes on",
-        "danish": f"knocks with {points(50)}; with 21 or 23 on the first two own turns, "
-        "27 from the sixth on",
+        "threshold_by_turn:T1,T2,…": "the same, a threshold for each own turn; the last goes on",
+        "danish": "knocks with 25; with 21 or 23 on the first two own turns, 27 from the sixth on",
         "dutch": "knocks with 28; 26 where knocks come late, 29 where they come early; "
         "two less on the last life",
         "swedish": "commits to its best suit, prefers a known 8 of it to an unknown card; knocks "
-        "with 27, with 20 when an opponent openly collects a suit",
+        "with 27, with 23 when an opponent openly collects 20 points of a suit",
     }

@@ -11,6 +11,7 @@ are RULES.md, "Cards and hand value".
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -81,7 +82,7 @@ SUIT_ORDER: np.ndarray = np.array([3, 0, 1, 2], dtype=np.int8)
 """int8[4]: clubs above spades above hearts above diamonds (`ties = "suit"`)."""
 
 
-# --- sets --------------------------------------------------------------------------------------
+# --- sets ----------------------------------------------------------------------------------------
 
 
 @kernel
@@ -122,7 +123,7 @@ def place_of(cards: int, card: int) -> int:
     return count(cards & ~JOKER_MASK & (bit - 1))
 
 
-# --- value and order ---------------------------------------------------------------------------
+# --- value and order -----------------------------------------------------------------------------
 
 
 @kernel
@@ -140,7 +141,7 @@ def trip_ranks(hand: int, jokers: int) -> int:
 
 
 @kernel
-def trips_value(ranks: int, rules) -> int:
+def trips_value(ranks: int, rules: Any) -> int:
     """Worth of three of a kind of the best of some ranks; 0 where the rules give nothing."""
     if ranks == 0:
         return 0
@@ -151,7 +152,7 @@ def trips_value(ranks: int, rules) -> int:
 
 
 @kernel
-def run_top(ranks: int, jokers: int, rules) -> int:
+def run_top(ranks: int, jokers: int, rules: Any) -> int:
     """1 + the highest rank of the best run within one suit; 0 without one."""
     if LOW_RUN_CARDS[ranks] + jokers >= 3 and rules.low_rank == 2:
         return ACE + 1
@@ -159,7 +160,7 @@ def run_top(ranks: int, jokers: int, rules) -> int:
 
 
 @kernel
-def runs_value(hand: int, jokers: int, rules) -> int:
+def runs_value(hand: int, jokers: int, rules: Any) -> int:
     """Worth of the hand's best run; 0 where there is none or the rules give nothing."""
     if rules.suited_run == 0:
         return 0
@@ -179,7 +180,7 @@ def suits_value(hand: int, jokers: int) -> int:
 
 
 @kernel
-def hand_value(hand: int, rules) -> int:
+def hand_value(hand: int, rules: Any) -> int:
     """Value of a hand of 3 or 4 cards in half points."""
     jokers = 0
     if hand & JOKER_MASK:
@@ -194,7 +195,7 @@ def hand_value(hand: int, rules) -> int:
 
 
 @kernel
-def trips_order(hand: int, value: int, jokers: int, rules) -> int:
+def trips_order(hand: int, value: int, jokers: int, rules: Any) -> int:
     """Order among hands whose value comes from three of a kind; 0 where it does not."""
     ranks = trip_ranks(hand, jokers)
     if ranks >> ACE and trips_value(1 << ACE, rules) == value:
@@ -206,7 +207,7 @@ def trips_order(hand: int, value: int, jokers: int, rules) -> int:
 
 
 @kernel
-def suits_order(hand: int, value: int, jokers: int, rules) -> int:
+def suits_order(hand: int, value: int, jokers: int, rules: Any) -> int:
     """Order among suit hands and runs of one value: the suit, then its highest card."""
     best = 0
     for suit in range(4):
@@ -222,7 +223,7 @@ def suits_order(hand: int, value: int, jokers: int, rules) -> int:
 
 
 @kernel
-def hand_strength(hand: int, rules) -> int:
+def hand_strength(hand: int, rules: Any) -> int:
     """Place of a hand in the order of hands: the larger, the higher; equal means a tie."""
     value = hand_value(hand, rules)
     if not rules.ties_by_suit:
@@ -234,7 +235,7 @@ def hand_strength(hand: int, rules) -> int:
     return value * 256 + order
 
 
-# --- names -------------------------------------------------------------------------------------
+# --- names ---------------------------------------------------------------------------------------
 
 _BY_NAME = {name: card for card, name in enumerate(NAMES)}
 

@@ -20,8 +20,8 @@ from thirtyone_env.actions import (
     legal_cards,
     legal_words,
 )
-from thirtyone_env.cards import NAMES, NO_CARD, cards_of, hand_value, parse_cards, points, set_of
 from thirtyone_env.canonical import IDENTITY, suit_names
+from thirtyone_env.cards import NAMES, NO_CARD, cards_of, hand_value, parse_cards, points, set_of
 from thirtyone_env.engine import deal_next, run_on
 from thirtyone_env.engine import step as step_kernel
 from thirtyone_env.engine.deck import place_next
@@ -46,11 +46,11 @@ ILLEGAL = -2
 RESULT_KINDS = ("match", "lives", "equity")
 
 
-# --- entries: what Python calls ---------------------------------------------------------------------
+# --- entries: what Python calls ------------------------------------------------------------------
 
 
 @entry
-def prepare_states(states, dealer: int) -> None:
+def prepare_states(states: Any, dealer: int) -> None:
     """Make a match ready for its first deal, by a given dealer or one drawn by lot."""
     state = states[0]
     prepare_match(state)
@@ -59,7 +59,7 @@ def prepare_states(states, dealer: int) -> None:
 
 
 @entry
-def step_states(states, action: int) -> bool:
+def step_states(states: Any, action: int) -> bool:
     """Take a decision (or DEAL none) and deal on; False for an illegal one, nothing changed."""
     state = states[0]
     if action != DEAL:
@@ -72,7 +72,7 @@ def step_states(states, action: int) -> bool:
 
 
 @entry
-def look(states, seat: int, full, mask, canonical: bool, slots: bool) -> None:
+def look(states: Any, seat: int, full: Any, mask: Any, canonical: bool, slots: bool) -> None:
     """Full observation of a seat and, if it is to act, its mask, into rows of zeros."""
     state = states[0]
     naming = suit_names(state, seat) if canonical else IDENTITY
@@ -85,14 +85,14 @@ def look(states, seat: int, full, mask, canonical: bool, slots: bool) -> None:
 
 
 @entry
-def look_compact(states, seat: int, out) -> None:
+def look_compact(states: Any, seat: int, out: Any) -> None:
     """Compact observation of a seat, into a row of zeros."""
     state = states[0]
     observe_compact(state, seat, out, 0)
 
 
 @entry
-def look_at_all(states, out) -> None:
+def look_at_all(states: Any, out: Any) -> None:
     """The hands of all seats and the stock, one flag a card, into rows of zeros."""
     state = states[0]
     for seat in range(state.num_players):
@@ -101,7 +101,7 @@ def look_at_all(states, out) -> None:
 
 
 @entry
-def legal_sets(states, out) -> None:
+def legal_sets(states: Any, out: Any) -> None:
     """The legal named actions as bits, and the legal cards as a set."""
     state = states[0]
     out[0] = legal_words(state) if state.phase < Phase.JUDGE else 0
@@ -109,7 +109,7 @@ def legal_sets(states, out) -> None:
 
 
 @entry
-def translate(states, action: int, canonical: bool, slots: bool) -> int:
+def translate(states: Any, action: int, canonical: bool, slots: bool) -> int:
     """The engine's action for an agent's action of the seat to act; −1 for none."""
     state = states[0]
     naming = suit_names(state, np.int64(state.seat)) if canonical else IDENTITY
@@ -117,14 +117,14 @@ def translate(states, action: int, canonical: bool, slots: bool) -> int:
 
 
 @entry
-def deal_first(states) -> None:
+def deal_first(states: Any) -> None:
     """Deal the first round only, even where the deal ends it."""
     state = states[0]
     deal_next(state)
 
 
 @entry
-def results(states, kind: int, out) -> None:
+def results(states: Any, kind: int, out: Any) -> None:
     """Payoffs of all seats so far: 0 match, 1 lives, 2 equity."""
     state = states[0]
     for seat in range(state.num_players):
@@ -137,27 +137,27 @@ def results(states, kind: int, out) -> None:
 
 
 @entry
-def resample_states(states, seat: int, stream: np.uint64) -> bool:
+def resample_states(states: Any, seat: int, stream: np.uint64) -> bool:
     """Deal anew what a seat cannot know."""
     state = states[0]
     return resample_kernel(state, seat, stream)
 
 
 @entry
-def place_card(states, card: int, depth: int) -> bool:
+def place_card(states: Any, card: int, depth: int) -> bool:
     """Put a card of the stock some places below its top."""
     state = states[0]
     return place_next(state, card, depth)
 
 
 @entry
-def value_of(states, hand: int) -> int:
+def value_of(states: Any, hand: int) -> int:
     """Value of a hand under the rules of a state."""
     state = states[0]
     return hand_value(hand, state.rules)
 
 
-# --- the Python side ----------------------------------------------------------------------------------
+# --- the Python side -----------------------------------------------------------------------------
 
 
 def _checked_lives(rules: Rules, num_players: int, lives: Sequence[int]) -> list[int]:
@@ -320,9 +320,7 @@ def set_next_cards(states: np.ndarray, cards: str | Sequence[str]) -> None:
             raise ValueError(f"{NAMES[card]} is not in the stock below the cards already placed")
 
 
-def payoffs(
-    states: np.ndarray, kind: Literal["match", "lives", "equity"] = "match"
-) -> np.ndarray:
+def payoffs(states: np.ndarray, kind: Literal["match", "lives", "equity"] = "match") -> np.ndarray:
     """float64[S]: payoffs of all seats so far; differences are rewards."""
     if kind not in RESULT_KINDS:
         raise ValueError(f"payoff {kind!r}; allowed: {', '.join(RESULT_KINDS)}")

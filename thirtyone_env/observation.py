@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -151,7 +152,9 @@ BLOCKS: tuple[Block, ...] = (
     Block("own_turns", _fixed(_OWN_TURNS), 1, "flag k: the seat has had more than k turns"),
     Block("stock", _fixed(1), 56, "cards in the stock"),
     Block("stock_steps", _fixed(len(_STOCK_STEPS)), 1, f"stock at most {_STOCK_STEPS}"),
-    Block("turn_steps", _fixed(len(_TURN_STEPS)), 1, f"turns left to the cap at most {_TURN_STEPS}"),
+    Block(
+        "turn_steps", _fixed(len(_TURN_STEPS)), 1, f"turns left to the cap at most {_TURN_STEPS}"
+    ),
     Block("round_steps", _fixed(len(_ROUND_STEPS)), 1, f"rounds left at most {_ROUND_STEPS}"),
     Block("passes", _fixed(1), 255, "passes in a row"),
     Block("decider", _fixed(1), 1, "this round is a decider"),
@@ -227,12 +230,12 @@ def compact_names() -> list[str]:
     return [name for name, _ in COMPACT_FEATURES]
 
 
-# --- parts that both formats share -----------------------------------------------------------------
+# --- parts that both formats share ---------------------------------------------------------------
 
 
 @kernel
 def own_value(state: State, seat: int) -> int:
-    """Value of the seat's hand in half points; with a card too many, of the best that can be kept."""
+    """Value of the seat's hand in half points; with a card too many, of the best it can keep."""
     hand = np.int64(state.hands[seat])
     if count(hand) <= state.rules.hand_size:
         return hand_value(hand, state.rules)
@@ -255,11 +258,11 @@ def moving_card(state: State, seat: int) -> int:
     return np.int64(state.taken)
 
 
-# --- full ---------------------------------------------------------------------------------------------
+# --- full ----------------------------------------------------------------------------------------
 
 
 @kernel
-def put_set(out, row: int, at: int, cards: int) -> int:
+def put_set(out: Any, row: int, at: int, cards: int) -> int:
     """Flags of a set of cards; returns where the next block begins."""
     while cards:
         out[row, at + lowest(cards)] = 1
@@ -268,7 +271,7 @@ def put_set(out, row: int, at: int, cards: int) -> int:
 
 
 @kernel
-def put_cards(state: State, seat: int, naming: int, out, row: int) -> int:
+def put_cards(state: State, seat: int, naming: int, out: Any, row: int) -> int:
     """The blocks of card sets."""
     seats = np.int64(state.num_players)
     at = put_set(out, row, 0, rename_set(np.int64(state.hands[seat]), naming))
@@ -290,7 +293,7 @@ def put_cards(state: State, seat: int, naming: int, out, row: int) -> int:
 
 
 @kernel
-def put_values(state: State, seat: int, out, row: int, at: int) -> int:
+def put_values(state: State, seat: int, out: Any, row: int, at: int) -> int:
     """Own value, best value with the open cards, phase."""
     if is_in(state.in_play, seat) or state.hands[seat] != 0:
         out[row, at + own_value(state, seat)] = 1
@@ -305,7 +308,7 @@ def put_values(state: State, seat: int, out, row: int, at: int) -> int:
 
 
 @kernel
-def put_roles(state: State, seat: int, out, row: int, at: int) -> int:
+def put_roles(state: State, seat: int, out: Any, row: int, at: int) -> int:
     """Who decides, deals, has knocked."""
     seats = np.int64(state.num_players)
     if state.phase < Phase.JUDGE:
@@ -321,7 +324,7 @@ def put_roles(state: State, seat: int, out, row: int, at: int) -> int:
 
 
 @kernel
-def put_seat_numbers(state: State, seat: int, out, row: int, at: int) -> int:
+def put_seat_numbers(state: State, seat: int, out: Any, row: int, at: int) -> int:
     """Lives, rides and stakes by seat."""
     seats = np.int64(state.num_players)
     for step in range(seats):
@@ -351,7 +354,7 @@ def move_kind(state: State, seat: int) -> int:
 
 
 @kernel
-def put_moves(state: State, seat: int, out, row: int, at: int) -> int:
+def put_moves(state: State, seat: int, out: Any, row: int, at: int) -> int:
     """Last moves, hidden recycled cards and turns by seat."""
     seats = np.int64(state.num_players)
     for step in range(seats):
@@ -366,7 +369,7 @@ def put_moves(state: State, seat: int, out, row: int, at: int) -> int:
 
 
 @kernel
-def put_steps(amount: int, steps, out, row: int, at: int) -> int:
+def put_steps(amount: int, steps: Any, out: Any, row: int, at: int) -> int:
     """Flags: an amount is at most each of some steps."""
     for place in range(len(steps)):
         out[row, at + place] = amount <= steps[place]
@@ -374,7 +377,7 @@ def put_steps(amount: int, steps, out, row: int, at: int) -> int:
 
 
 @kernel
-def put_table(state: State, seat: int, out, row: int, at: int) -> int:
+def put_table(state: State, seat: int, out: Any, row: int, at: int) -> int:
     """What concerns the whole table."""
     for turn in range(_OWN_TURNS):
         out[row, at + turn] = state.own_turns[seat] > turn
@@ -397,7 +400,7 @@ def put_table(state: State, seat: int, out, row: int, at: int) -> int:
 
 
 @kernel
-def put_rules(state: State, out, row: int, at: int) -> None:
+def put_rules(state: State, out: Any, row: int, at: int) -> None:
     """The rules in force, values in half points."""
     rules = state.rules
     out[row, at] = rules.exchange
@@ -429,7 +432,7 @@ def put_rules(state: State, out, row: int, at: int) -> None:
 
 
 @kernel
-def observe_full(state: State, seat: int, naming: int, out, row: int) -> None:
+def observe_full(state: State, seat: int, naming: int, out: Any, row: int) -> None:
     """Write the full observation of a seat into a row of zeros."""
     at = put_cards(state, seat, naming, out, row)
     at = put_values(state, seat, out, row, at)
@@ -440,11 +443,11 @@ def observe_full(state: State, seat: int, naming: int, out, row: int) -> None:
     put_rules(state, out, row, at)
 
 
-# --- masks and actions ------------------------------------------------------------------------------
+# --- masks and actions ---------------------------------------------------------------------------
 
 
 @kernel
-def write_mask(state: State, naming: int, out, row: int) -> None:
+def write_mask(state: State, naming: int, out: Any, row: int) -> None:
     """Write the legal actions of the seat to act into a row of zeros (card format)."""
     words = legal_words(state)
     for word in range(FIRST_CARD):
@@ -453,7 +456,7 @@ def write_mask(state: State, naming: int, out, row: int) -> None:
 
 
 @kernel
-def write_slot_mask(state: State, naming: int, out, row: int) -> None:
+def write_slot_mask(state: State, naming: int, out: Any, row: int) -> None:
     """The same in the slot format."""
     words = legal_words(state)
     for word in range(FIRST_CARD):
@@ -492,7 +495,7 @@ def agent_action(state: State, action: int, naming: int, slots: bool) -> int:
     return FIRST_CARD + card
 
 
-# --- compact ------------------------------------------------------------------------------------------
+# --- compact -------------------------------------------------------------------------------------
 
 
 @kernel
@@ -532,7 +535,7 @@ def turns_to_showdown(state: State) -> int:
 
 
 @kernel
-def put_hand_numbers(state: State, seat: int, out, row: int) -> None:
+def put_hand_numbers(state: State, seat: int, out: Any, row: int) -> None:
     """Compact numbers 0–12: the hand, the open cards, the turn."""
     seats = np.int64(state.num_players)
     blitz = np.float64(state.rules.blitz_value)
@@ -552,7 +555,7 @@ def put_hand_numbers(state: State, seat: int, out, row: int) -> None:
 
 
 @kernel
-def put_lives_numbers(state: State, seat: int, out, row: int) -> None:
+def put_lives_numbers(state: State, seat: int, out: Any, row: int) -> None:
     """Compact numbers 13–17: losses to go, own and others'."""
     least, most, total, others = 100, 0, 0, 0
     for other in range(state.num_players):
@@ -571,7 +574,7 @@ def put_lives_numbers(state: State, seat: int, out, row: int) -> None:
 
 
 @kernel
-def put_opponent_numbers(state: State, seat: int, out, row: int) -> None:
+def put_opponent_numbers(state: State, seat: int, out: Any, row: int) -> None:
     """Compact numbers 18–22: what the others hold openly and did last."""
     seats = np.int64(state.num_players)
     most, collected, took, passed, others = 0, 0, 0, 0, 0
@@ -594,7 +597,7 @@ def put_opponent_numbers(state: State, seat: int, out, row: int) -> None:
 
 
 @kernel
-def put_history_numbers(state: State, seat: int, out, row: int) -> None:
+def put_history_numbers(state: State, seat: int, out: Any, row: int) -> None:
     """Compact numbers 23–31: knocks so far and the rules that bear on knocking."""
     rules = state.rules
     out[row, 23] = 0.5
@@ -613,7 +616,7 @@ def put_history_numbers(state: State, seat: int, out, row: int) -> None:
 
 
 @kernel
-def observe_compact(state: State, seat: int, out, row: int) -> None:
+def observe_compact(state: State, seat: int, out: Any, row: int) -> None:
     """Write the compact observation of a seat into a row of zeros."""
     put_hand_numbers(state, seat, out, row)
     put_lives_numbers(state, seat, out, row)
@@ -636,6 +639,5 @@ def describe(num_players: int) -> list[Row]:
     """The table of the full observation for a number of seats."""
     places = slices(num_players)
     return [
-        Row(b.name, places[b.name].start, places[b.name].stop, b.highest, b.meaning)
-        for b in BLOCKS
+        Row(b.name, places[b.name].start, places[b.name].stop, b.highest, b.meaning) for b in BLOCKS
     ]

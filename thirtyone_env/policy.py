@@ -35,22 +35,17 @@ class Policy(Protocol):
 
 
 @entry
-def bot_actions(states, rows, controllers, out, canonical: bool, slots: bool) -> None:
-    """What a bot would do for the seats to act; only the bot's own stream moves on."""
+def bot_actions(
+    states: Any, rows: Any, controllers: Any, out: Any, canonical: bool, slots: bool
+) -> None:
+    """What a bot would do for the seats to act; only the seats' own streams move on."""
     for place in range(len(rows)):
         state = states[rows[place]]
         seat = np.int64(state.seat)
-        before = state.controllers[seat].bot
-        state.controllers[seat].bot = controllers[0].bot
-        number = state.controllers[seat].num_thresholds
-        state.controllers[seat].num_thresholds = controllers[0].num_thresholds
-        first = state.controllers[seat].thresholds[0]
-        for turn in range(len(state.controllers[seat].thresholds)):
-            state.controllers[seat].thresholds[turn] = controllers[0].thresholds[turn]
+        controllers[1] = state.controllers[seat]
+        state.controllers[seat] = controllers[0]
         action = bot_action(state)
-        state.controllers[seat].bot = before
-        state.controllers[seat].num_thresholds = number
-        state.controllers[seat].thresholds[0] = first
+        state.controllers[seat] = controllers[1]
         out[place] = agent_action(state, action, naming_for(state, seat, canonical), slots)
 
 
@@ -61,7 +56,7 @@ class KernelBot:
         if name in ("external", "knock"):
             raise ValueError(f"{name!r} decides outside and is no bot")
         self.name = name
-        self._controller = controller(name).reshape(1)
+        self._controller = controller(name)
 
     def act(self, env: Any) -> int:
         """The bot's action for the agent whose turn it is.
@@ -84,7 +79,7 @@ class KernelBot:
     ) -> np.ndarray:
         """int64[N]: the bot's actions for the seats to act in some rows of STATE[B]."""
         out = np.zeros(len(rows), np.int64)
-        bot_actions(states, rows, self._controller, out, canonical, slots)
+        bot_actions(states, rows, np.repeat(self._controller, 2), out, canonical, slots)
         return out
 
     def act_batch(

@@ -40,7 +40,7 @@ from thirtyone_env.rules import Rules
 from thirtyone_env.state import NOBODY, End, Phase, is_in, new_states
 
 FORMAT, VERSION = "thirtyone-record", 1
-ENDS = {end: end.name.lower() for end in End if end != End.RUNNING}
+ENDS: dict[End, str] = {end: end.name.lower() for end in End if end != End.RUNNING}
 _MATCH_KEYS = ("format", "version", "preset", "rules", "num_players", "seed", "deal", "policies")
 _RESULT_KEYS = ("winner", "returns", "pot")
 
@@ -73,11 +73,11 @@ class Fault(ValueError):
         return f"{where}: {self.message}" if where else self.message
 
 
-# --- entries ----------------------------------------------------------------------------------------
+# --- entries -------------------------------------------------------------------------------------
 
 
 @entry
-def prepare_row(states, row: int, dealer: int) -> None:
+def prepare_row(states: Any, row: int, dealer: int) -> None:
     """Make a match ready for its first deal, by a given dealer or one drawn by lot."""
     state = states[row]
     prepare_match(state)
@@ -86,7 +86,7 @@ def prepare_row(states, row: int, dealer: int) -> None:
 
 
 @entry
-def follow_row(states, row: int, action: int) -> None:
+def follow_row(states: Any, row: int, action: int) -> None:
     """Take a decision and stop where the round is settled; NO_CARD (−1) deals the next round."""
     state = states[row]
     if action == NO_CARD:
@@ -96,31 +96,31 @@ def follow_row(states, row: int, action: int) -> None:
 
 
 @entry
-def row_is_legal(states, row: int, action: int) -> bool:
+def row_is_legal(states: Any, row: int, action: int) -> bool:
     """Whether an action is legal."""
     state = states[row]
     return is_legal(state, action)
 
 
 @entry
-def bot_row(states, row: int) -> int:
+def bot_row(states: Any, row: int) -> int:
     """The decision of the bot whose turn it is."""
     state = states[row]
     return bot_action(state)
 
 
 @entry
-def settle_row(states, row: int, out) -> int:
+def settle_row(states: Any, row: int, out: Any) -> int:
     """Settle the order of the stock; the deck, and the place after its last card."""
     state = states[row]
     settle_deck(state)
     for place in range(state.deck_end):
         out[place] = state.deck[place]
-    return np.int64(state.deck_end)
+    return int(state.deck_end)
 
 
 @entry
-def results_row(states, row: int, values, payoffs) -> None:
+def results_row(states: Any, row: int, values: Any, payoffs: Any) -> None:
     """Hand values of the seats that were dealt in, −1 for the others, and match payoffs."""
     state = states[row]
     for seat in range(state.num_players):
@@ -130,7 +130,7 @@ def results_row(states, row: int, values, payoffs) -> None:
         payoffs[seat] = match_payoff(state, seat)
 
 
-# --- following a match ---------------------------------------------------------------------------------
+# --- following a match ---------------------------------------------------------------------------
 
 
 def _seats(states: np.ndarray, field: str) -> list[int]:
@@ -175,7 +175,7 @@ class Recorder:
         self.states["seed"] = seed or 0
         self.states["match"] = deal or 0
         prepare_row(self.states, 0, NOBODY if dealer is None else dealer)
-        self._head = {
+        self._head: Json = {
             "format": FORMAT,
             "version": VERSION,
             "preset": rules.preset_name,
@@ -334,9 +334,7 @@ def record_match(
     return recorder.record
 
 
-def play_match(
-    rules: Rules, policies: Sequence[str], *, seed: int, deal: int
-) -> Json:
+def play_match(rules: Rules, policies: Sequence[str], *, seed: int, deal: int) -> Json:
     """Play a match between kernel bots and record it.
 
     Args:
@@ -355,7 +353,7 @@ def play_match(
     return recorder.record
 
 
-# --- checking ---------------------------------------------------------------------------------------------
+# --- checking ------------------------------------------------------------------------------------
 
 
 def dump(record: Json) -> str:
@@ -518,7 +516,9 @@ def _check_all_cards_there(states: np.ndarray, rules: Rules) -> None:
     union = 0
     for cards in places:
         union |= cards
-    whole = bin(union).count("1") == total == rules.deck_size and end - top == len(set(out[top:end]))
+    whole = bin(union).count("1") == total == rules.deck_size and end - top == len(
+        set(out[top:end])
+    )
     _need(whole, "reshuffle: these are not the cards that are shuffled")
 
 
@@ -590,7 +590,7 @@ def check(record: Json, line: int | None = None) -> None:
         raise Fault(f"malformed: {fault!r}", line=line) from None
 
 
-# --- files ---------------------------------------------------------------------------------------------------
+# --- files ---------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -697,7 +697,7 @@ def check_file(path: str | os.PathLike[str]) -> int:
     return count
 
 
-# --- in words ----------------------------------------------------------------------------------------------
+# --- in words ------------------------------------------------------------------------------------
 
 
 def _event_text(event: Json) -> str:
@@ -732,7 +732,9 @@ def describe_round(row: Json, index: int) -> str:
 def describe(record: Json) -> str:
     """A record in words."""
     name = record["preset"] or "house rules"
-    lines = [f"{name}, {record['num_players']} players, seed {record['seed']}, deal {record['deal']}"]
+    lines = [
+        f"{name}, {record['num_players']} players, seed {record['seed']}, deal {record['deal']}"
+    ]
     lines += [f"  seat {s}: {p or 'a person'}" for s, p in enumerate(record["policies"])]
     lines += [describe_round(row, index) for index, row in enumerate(record["rounds"])]
     if record.get("unfinished"):

@@ -65,7 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("files", nargs="+", metavar="FILE")
     show = commands.add_parser("show", help="a record in words")
     show.add_argument("file", metavar="FILE")
-    show.add_argument("--match", type=int, default=1, metavar="N", help="number of the line, from 1")
+    show.add_argument(
+        "--match", type=int, default=1, metavar="N", help="number of the line, from 1"
+    )
     return parser
 
 

@@ -459,6 +459,4 @@ def resolve_rules(rules: str | Rules | Mapping[str, Any]) -> Rules:
         if "preset" in fields:
             return Rules.preset(fields.pop("preset"), **fields)
         return Rules.from_dict(fields)
-    raise TypeError(
-        f"rules = {rules!r}: expected a preset's name, a Rules, or a mapping of fields"
-    )
+    raise TypeError(f"rules = {rules!r}: expected a preset's name, a Rules, or a mapping of fields")

@@ -1,4 +1,4 @@
-"""The draw family's turn: draw and discard, knock, or pass (docs/rules.md, "A round, draw family")."""
+"""The draw family's turn: draw and discard, knock, or pass (docs/rules.md)."""
 
 from __future__ import annotations
 

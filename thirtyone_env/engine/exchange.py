@@ -9,7 +9,7 @@ import numpy as np
 
 from thirtyone_env._jit import kernel
 from thirtyone_env.actions import FIRST_CARD, KNOCK, PASS, SWAP_ALL
-from thirtyone_env.cards import BIT, NO_CARD
+from thirtyone_env.cards import BIT
 from thirtyone_env.engine.deck import next_card, recycle
 from thirtyone_env.engine.rounds import (
     blitz_counts,

@@ -22,7 +22,7 @@ from thirtyone_env.state import (
     seats_in,
 )
 
-# --- deal --------------------------------------------------------------------------------------
+# --- deal ----------------------------------------------------------------------------------------
 
 
 @kernel
@@ -320,7 +320,7 @@ def take_lives(state: State) -> None:
     state.pending = pending
 
 
-# --- buy-ins, elimination, the end of the match -----------------------------------------------
+# --- buy-ins, elimination, the end of the match --------------------------------------------------
 
 
 @kernel
