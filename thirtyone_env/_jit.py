@@ -132,7 +132,7 @@ CACHE_FOLDER: Path | None = None if INTERPRETED else _find_cache_folder()
 
 
 class _Locator(caching._CacheLocator):
-    """Tells numba our folder; the folder's name already stands for the sources."""
+    """Tells numba our folder; the folder's name already stands for the package's sources."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._py_file = file
@@ -142,7 +142,13 @@ class _Locator(caching._CacheLocator):
         return str(CACHE_FOLDER or tempfile.gettempdir())
 
     def get_source_stamp(self) -> str:
-        return "digest"
+        """Of an entry outside the package, such as a test's, its own file counts too."""
+        if Path(__file__).parent in Path(self._py_file).parents:
+            return "digest"
+        try:
+            return hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
+        except OSError:  # typed at a prompt
+            return os.urandom(16).hex()
 
     def get_disambiguator(self) -> str:
         return hashlib.sha256(self._name.encode()).hexdigest()[:10]

@@ -164,10 +164,10 @@ def lot(hand: int, card: int) -> int:
 
 
 @kernel
-def appeal(state: State, hand: int, card: int) -> int:
-    """How good it is to be left with a hand after laying a card open: value first."""
+def tie_break(state: State, hand: int, card: int) -> int:
+    """How a hand is liked among hands of one value after laying a card open."""
     tie = growth(hand, state.rules) - 4 * feeding(state, card)
-    return hand_value(hand, state.rules) * (1 << 24) + tie * 256 + lot(hand, card)
+    return tie * 256 + lot(hand, card)
 
 
 # --- draws, discards and swaps by best value -----------------------------------------------------
@@ -178,13 +178,17 @@ def pick_discard(state: State) -> int:
     """The discard that leaves the best hand."""
     hand = np.int64(state.hands[state.seat])
     cards = legal_cards(state)
-    best, choice = np.int64(-(1 << 60)), NO_CARD
+    best, best_tie, choice = np.int64(-1), np.int64(0), NO_CARD
     while cards:
         card = lowest(cards)
         cards ^= np.int64(BIT[card])
-        score = appeal(state, hand ^ np.int64(BIT[card]), card)
-        if score > best:
-            best, choice = score, card
+        rest = hand ^ np.int64(BIT[card])
+        value = hand_value(rest, state.rules)
+        if value < best:
+            continue
+        tie = tie_break(state, rest, card)
+        if value > best or tie > best_tie:
+            best, best_tie, choice = value, tie, card
     return choice
 
 
@@ -197,7 +201,8 @@ def best_swap(state: State, given: int, taken: bool) -> int:
     while table:
         card = lowest(table)
         table ^= np.int64(BIT[card])
-        score = appeal(state, hand | np.int64(BIT[card]), given)
+        swapped = hand | np.int64(BIT[card])
+        score = hand_value(swapped, state.rules) * (1 << 24) + tie_break(state, swapped, given)
         if score > best:
             best, choice = score, card
     return choice if taken else best

@@ -123,7 +123,7 @@ STATE = np.dtype(
                 ("truncated", np.int8),  # the match ended at `max_rounds`
                 ("end", np.int8),  # how the last round ended
                 ("winner", np.int8),
-                ("reshuffles", np.int8),  # of this round
+                ("reshuffles", np.int16),  # of this round
                 ("renewals", np.int16),  # of the table, in this round
                 ("knocks", np.int16),  # knocks in this match so far
                 ("knock_turns", np.int32),  # sum of the knockers' own turn numbers at those

@@ -107,8 +107,7 @@ def recycle(state: State, cards: int) -> None:
     state.top = 0
     state.deck_end = size
     state.reshuffles += 1
-    state.stream = derive(
-        state.seed, state.match, np.int64(state.round) * 128 + state.reshuffles, USE_RESHUFFLE
-    )
+    nth = np.int64(state.round) * (1 << 15) + state.reshuffles
+    state.stream = derive(state.seed, state.match, nth, USE_RESHUFFLE)
     for seat in range(state.num_players):
         state.fresh[seat] = 0
