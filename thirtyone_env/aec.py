@@ -7,6 +7,7 @@ when they are eliminated and get their one dead step.
 
 from __future__ import annotations
 
+import copy
 import secrets
 import sys
 import warnings
@@ -36,6 +37,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "render_perspective": ("own", "all"),
     "observation_format": ("full", "compact"),
     "action_format": ("card", "slot"),
+    "canonical_suits": (False, True),
 }
 
 
@@ -129,7 +131,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         size, seats = self._size, self.num_players
         inner: spaces.Space
         if self._compact:
-            inner = spaces.Box(-1.0, 1000.0, (COMPACT_SIZE,), np.float32)
+            inner = spaces.Box(-1.0, 4000.0, (COMPACT_SIZE,), np.float32)
         else:
             inner = spaces.Box(np.zeros(size, np.uint8), highest_values(seats), dtype=np.uint8)
         mask = spaces.Box(0, 1, (self._num_actions,), np.int8)
@@ -225,6 +227,15 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
             raise RuntimeError("call reset() first: no match has been dealt")
         if not self.agents:
             raise RuntimeError("the match is over and all agents are done; call reset()")
+
+    def agent_iter(self, max_iter: int = 2**63) -> Any:
+        """The agents in the order in which they act, to the end of the match."""
+        self._table  # noqa: B018 (raises before reset)
+        return super().agent_iter(max_iter)
+
+    def __copy__(self) -> raw_env:
+        """A copy that goes on by itself, as for `copy.deepcopy`."""
+        return copy.deepcopy(self)
 
     def last(
         self, observe: bool = True

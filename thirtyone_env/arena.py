@@ -215,7 +215,33 @@ def spread(work: Callable[[int, int], None], size: int, threads: int) -> None:
 
 
 def _rows(rows: Any, size: int) -> np.ndarray:
-    return np.arange(size) if rows is None else np.atleast_1d(np.asarray(rows, np.int64))
+    """Rows as int64[N]: all for None, those of a mask, or the numbers given."""
+    if rows is None:
+        return np.arange(size)
+    given = np.atleast_1d(np.asarray(rows))
+    if given.dtype == bool and given.shape == (size,):
+        return np.flatnonzero(given)
+    good = given.ndim == 1 and (not given.size or np.issubdtype(given.dtype, np.integer))
+    if not good or (given.size and not 0 <= given.min() <= given.max() < size):
+        raise ValueError(f"rows: whole numbers in 0 … {size - 1} are expected, or a mask of them")
+    return given.astype(np.int64)
+
+
+def _distinct_rows(rows: Any, size: int) -> np.ndarray:
+    """The same for what changes rows: none may come twice."""
+    rows = _rows(rows, size)
+    there = np.zeros(size, bool)
+    there[rows] = True
+    if np.count_nonzero(there) != len(rows):
+        raise ValueError("rows: a row is there twice")
+    return rows
+
+
+def _checked_seed(seed: Any) -> int:
+    good = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not good or not 0 <= seed < 1 << 64:
+        raise ValueError(f"seed = {seed!r} is not allowed; allowed: 0 … 2**64 − 1")
+    return int(seed)
 
 
 class Tables:
@@ -247,7 +273,7 @@ class Tables:
         self.size = len(matches)
         self.threads = threads
         self.states: np.ndarray = new_states(rules, num_players, self.size)
-        self.states["seed"] = seed
+        self.states["seed"] = _checked_seed(seed)
         self._all = np.arange(self.size)
         self._start(self._all, np.asarray(matches))
 
@@ -285,11 +311,16 @@ class Tables:
             matches: int64[N], the new match indices.
             num_players: int or int[N]; None: as before.
             rules: one or N rule sets; None: as before.
+
+        Raises:
+            ValueError: for a number of seats that the rules do not allow, or the deck does not
+                suffice for.
         """
-        rows = _rows(rows, self.size)
+        rows = _distinct_rows(rows, self.size)
         if rules is not None or num_players is not None:
             numbers = self.states["num_players"][rows] if num_players is None else num_players
             if rules is None:
+                self._check_seats(rows, np.asarray(numbers))
                 self.states["num_players"][rows] = numbers
             else:
                 fresh = new_states(rules, numbers, len(rows))
@@ -297,9 +328,18 @@ class Tables:
                 self.states["num_players"][rows] = fresh["num_players"]
         self._start(rows, np.asarray(matches))
 
+    def _check_seats(self, rows: np.ndarray, numbers: np.ndarray) -> None:
+        """The decks suffice for these numbers of seats."""
+        rules = self.states["rules"][rows]
+        spare = np.where(rules["exchange"] == 1, 3, 2)
+        most = np.minimum((rules["deck_size"] - spare) // rules["hand_size"], MAX_SEATS)
+        whole = np.issubdtype(numbers.dtype, np.integer)
+        if not whole or (numbers < 2).any() or (numbers > most).any():
+            raise ValueError(f"num_players = {numbers} is not allowed; allowed: 2 … {most}")
+
     def play(self, rows: Any = None) -> None:
         """Let bots play until every row waits for a decision from outside or is over."""
-        rows = _rows(rows, self.size)
+        rows = _distinct_rows(rows, self.size)
         self._spread(lambda a, b: advance_rows(self.states, rows, a, b), len(rows))
 
     def act(
@@ -310,18 +350,19 @@ class Tables:
         Args:
             actions: int[N], in the format that `action_mask` describes with the same options; for a
                 seat with the controller ``"knock"`` 0 goes on and 1 knocks.
-            rows: int[N]; None for all rows.
+            rows: int[N], each once; None for all rows.
 
         Raises:
             ValueError: for an illegal action or a match that is over; no row has changed then.
         """
-        rows = _rows(rows, self.size)
-        actions = np.ascontiguousarray(actions)
+        rows = _distinct_rows(rows, self.size)
+        actions = np.atleast_1d(np.asarray(actions))
         if not np.issubdtype(actions.dtype, np.integer) or actions.shape != rows.shape:
             raise ValueError(
                 f"actions: {actions.dtype}{list(actions.shape)}; expected integers, one for each "
                 f"of {len(rows)} rows"
             )
+        actions = np.ascontiguousarray(actions, np.int64)
         resolved = np.empty(len(rows), np.int64)
         bad = resolve_actions(self.states, rows, actions, resolved, canonical, slots)
         if bad >= 0:
@@ -441,7 +482,7 @@ def play_matches(
     """
     matches = np.asarray(matches, np.int64)
     blank = new_states(rules, len(bots), 1)
-    blank["seed"] = seed
+    blank["seed"] = _checked_seed(seed)
     for seat, name in enumerate(bots):
         if name in ("external", "knock"):
             raise ValueError(f"bot {name!r} at seat {seat} decides outside; name a kernel bot")

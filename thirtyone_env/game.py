@@ -6,7 +6,7 @@ thin: the environment, the record writer and the solvers go through the same ker
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -38,7 +38,7 @@ from thirtyone_env.observation import (
     write_mask,
     write_slot_mask,
 )
-from thirtyone_env.rules import Rules
+from thirtyone_env.rules import Rules, resolve_rules
 from thirtyone_env.state import NOBODY, Phase, new_states, stock_set
 
 DEAL = -1
@@ -163,10 +163,7 @@ def value_of(states: Any, hand: int) -> int:
 def _checked_lives(rules: Rules, num_players: int, lives: Sequence[int]) -> list[int]:
     least = 0 if rules.free_ride else 1
     given = list(lives) if isinstance(lives, Sequence | np.ndarray) else []
-    good = len(given) == num_players and all(
-        isinstance(v, int | np.integer) and not isinstance(v, bool) and least <= v <= 9
-        for v in given
-    )
+    good = len(given) == num_players and all(_is_whole(v) and least <= v <= 9 for v in given)
     if not good:
         raise ValueError(
             f"lives = {lives!r} is not allowed; allowed: {num_players} numbers, {least} … 9"
@@ -175,13 +172,30 @@ def _checked_lives(rules: Rules, num_players: int, lives: Sequence[int]) -> list
     return [int(v) for v in given]
 
 
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def _checked_number(name: str, number: Any, low: int, high: int) -> int:
+    if not _is_whole(number) or not low <= number <= high:
+        raise ValueError(f"{name} = {number!r} is not allowed; allowed: {low} … {high}")
+    return int(number)
+
+
+def _checked_seat(states: np.ndarray, seat: Any) -> int:
+    return _checked_number("seat", seat, 0, int(states["num_players"][0]) - 1)
+
+
 def _checked_deck(rules: Rules, deck: str | Sequence[str | int]) -> list[int]:
-    if isinstance(deck, str) or all(isinstance(card, str) for card in deck):
-        cards = parse_cards(deck)  # type: ignore[arg-type]
-    else:
-        cards = [int(card) for card in deck]
+    if not isinstance(deck, Iterable):
+        raise ValueError(f"deck = {deck!r}: card names are needed, in dealing order")
+    given = deck if isinstance(deck, str) else list(deck)
+    if isinstance(given, list) and given and all(_is_whole(card) for card in given):
+        cards = [int(card) for card in given]
         if len(set(cards)) < len(cards) or not all(0 <= card < len(NAMES) for card in cards):
             raise ValueError(f"deck = {deck!r}: distinct cards are needed, 0 … {len(NAMES) - 1}")
+    else:
+        cards = parse_cards(given)  # type: ignore[arg-type]
     whole = {13 * s + r for s in range(4) for r in range(rules.low_rank - 2, 13)}
     whole |= {52 + j for j in range(rules.jokers)}
     strange = [NAMES[card] for card in cards if card not in whole]
@@ -191,7 +205,7 @@ def _checked_deck(rules: Rules, deck: str | Sequence[str | int]) -> list[int]:
 
 
 def prepare(
-    rules: Rules,
+    rules: Rules | str | Mapping[str, Any],
     num_players: int,
     *,
     seed: int = 0,
@@ -204,9 +218,9 @@ def prepare(
     """A match before its first deal; `step` it with `DEAL`, or use `new_match`.
 
     Args:
-        rules: the rules.
+        rules: the rules, or what names them (see `resolve_rules`).
         num_players: seats.
-        seed, match: what the cards derive from; each a number, 0 … 2**63 − 1.
+        seed, match: what the cards derive from, 0 … 2**64 − 1 and 0 … 2**63 − 1.
         dealer: seat of the first dealer; None: drawn by lot.
         lives: lives of each seat; None: as the rules say. 0 where the rules have a free ride.
         deck: cards in dealing order that the first round begins with, all or a prefix; the rest
@@ -219,12 +233,14 @@ def prepare(
     Raises:
         ValueError: for a value that is not allowed.
     """
+    rules = resolve_rules(rules)
     states = new_states(rules, rules.check_seats(num_players), 1)
-    states["seed"], states["match"], states["one_round"] = seed, match, one_round
-    good = isinstance(dealer, int | np.integer) and not isinstance(dealer, bool)
-    if dealer is not None and not (good and 0 <= dealer < num_players):
-        raise ValueError(f"dealer = {dealer!r} is not allowed; allowed: 0 … {num_players - 1}")
-    prepare_states(states, NOBODY if dealer is None else int(dealer))
+    states["seed"] = _checked_number("seed", seed, 0, (1 << 64) - 1)
+    states["match"] = _checked_number("match", match, 0, (1 << 63) - 1)
+    states["one_round"] = bool(one_round)
+    if dealer is not None:
+        dealer = _checked_number("dealer", dealer, 0, num_players - 1)
+    prepare_states(states, NOBODY if dealer is None else dealer)
     if lives is not None:
         given = _checked_lives(rules, num_players, lives)
         states["lives"][0, :num_players] = given
@@ -236,7 +252,9 @@ def prepare(
     return states
 
 
-def new_match(rules: Rules, num_players: int, **options: Any) -> np.ndarray:
+def new_match(
+    rules: Rules | str | Mapping[str, Any], num_players: int, **options: Any
+) -> np.ndarray:
     """A match up to its first decision; options as for `prepare`."""
     states = prepare(rules, num_players, **options)
     step_states(states, DEAL)
@@ -274,7 +292,9 @@ def step(states: np.ndarray, action: int) -> None:
     Raises:
         ValueError: for an illegal action, naming the legal ones; the state is untouched.
     """
-    if not 0 <= action < NUM_ACTIONS or not step_states(states, action):
+    if not _is_whole(action):
+        raise ValueError(f"action {action!r} is not a whole number in 0 … {NUM_ACTIONS - 1}")
+    if not 0 <= action < NUM_ACTIONS or not step_states(states, int(action)):
         if is_over(states):
             raise ValueError(f"action {action}: the match is over")
         raise ValueError(
@@ -299,8 +319,10 @@ def resample_hidden(states: np.ndarray, seat: int, rng: np.random.Generator) -> 
         rng: where the new cards come from.
 
     Raises:
+        ValueError: for a seat that there is not.
         RuntimeError: where a million deals met no possible one.
     """
+    seat = _checked_seat(states, seat)
     if not resample_states(states, seat, np.uint64(rng.integers(1 << 63))):
         raise RuntimeError(f"no possible deal found for seat {seat} in a million tries")
 
@@ -336,7 +358,14 @@ def observe(
     *,
     canonical: bool = False,
 ) -> np.ndarray:
-    """What a seat sees: uint8[observation_size(S)], or float32[COMPACT_SIZE]."""
+    """What a seat sees: uint8[observation_size(S)], or float32[COMPACT_SIZE].
+
+    Raises:
+        ValueError: for a seat or a format that there is not.
+    """
+    seat = _checked_seat(states, seat)
+    if format not in ("full", "compact"):
+        raise ValueError(f"observation format {format!r}; allowed: 'full' or 'compact'")
     if format == "compact":
         out = np.zeros((1, COMPACT_SIZE), np.float32)
         look_compact(states, seat, out)
@@ -356,8 +385,6 @@ def hand_points(cards: str | Sequence[str], rules: Rules | str | Mapping[str, An
     Raises:
         ValueError: for unknown or double cards, or a wrong number of them.
     """
-    from thirtyone_env.rules import resolve_rules
-
     resolved = resolve_rules(rules)
     hand = parse_cards(cards)
     if len(hand) != resolved.hand_size:

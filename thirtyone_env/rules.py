@@ -242,7 +242,7 @@ class Rules:
         Raises:
             ValueError: for an unknown preset or field, or a value that is not allowed.
         """
-        if name not in PRESETS:
+        if not isinstance(name, str) or name not in PRESETS:
             raise ValueError(
                 f"unknown preset {name!r}{_nearest(name, PRESETS)}; there are {', '.join(PRESETS)}"
             )
@@ -320,7 +320,9 @@ def _plain(value: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _checked(name: str, value: Any) -> Any:

@@ -195,7 +195,9 @@ def losses_to_go(state: State, seat: int) -> int:
     return max(lives, 1)
 
 
-def new_states(rules: Rules | Sequence[Rules], num_players: int | Sequence[int], size: int):
+def new_states(
+    rules: Rules | Sequence[Rules], num_players: int | Sequence[int] | np.ndarray, size: int
+) -> np.ndarray:
     """States before the first deal: `seed`, `match` and controllers still to be set.
 
     Args:

@@ -69,6 +69,9 @@ class KnockVecEnv(VecEnv):
         self._rows = np.arange(rows)
         self._players = np.resize(np.asarray(players, np.int64), rows)
         self._learner = np.zeros(rows, np.int64)
+        self._paid = np.zeros(rows)
+        self._round = np.zeros(rows, np.int64)
+        self._seen = np.zeros((rows, COMPACT_SIZE), np.float32)
         self._nothing: dict[str, Any] = {}
         self._actions = np.zeros(rows, np.int64)
         self.set_opponents(opponents)
@@ -102,17 +105,19 @@ class KnockVecEnv(VecEnv):
         """
         tables = self.tables
         tables.act(self._actions)
-        payoffs = self._payoffs()
-        rewards = ((payoffs - self._paid) * self.reward_scale).astype(np.float32)
-        self._paid = payoffs
-        over = np.array(tables.over, bool)
+        over = tables.over
         dones = over | (tables.rounds != self._round)
+        ended = np.flatnonzero(dones)
+        before = self._paid[ended]
+        self._settle(ended)  # lives change at the end of a round only
+        rewards = np.zeros(self.num_envs, np.float32)
+        rewards[ended] = (self._paid[ended] - before) * self.reward_scale
         infos = [self._nothing] * self.num_envs
-        for row in np.flatnonzero(dones):
+        for row in ended:
             infos[row] = {"terminal_observation": self._seen[row]}
         if over.any():
             self._deal(np.flatnonzero(over))
-        self._round = np.array(tables.rounds)
+        self._round = tables.rounds
         self._seen = tables.observe("compact")
         return self._seen.copy(), rewards, dones, infos
 
@@ -155,15 +160,16 @@ class KnockVecEnv(VecEnv):
 
     def _deal(self, rows: np.ndarray) -> None:
         """New matches in these rows, up to the learner's first decision in each."""
-        while rows.size:
-            self._seat(rows)
-            matches = np.arange(self._next_match, self._next_match + rows.size)
-            self._next_match += rows.size
-            self.tables.deal(rows, matches)
-            self.tables.play(rows)
-            rows = rows[np.asarray(self.tables.over)[rows]]
-        self._paid = self._payoffs()
-        self._round = np.array(self.tables.rounds)
+        todo = rows
+        while todo.size:
+            self._seat(todo)
+            matches = np.arange(self._next_match, self._next_match + todo.size)
+            self._next_match += todo.size
+            self.tables.deal(todo, matches)
+            self.tables.play(todo)
+            todo = todo[self.tables.over[todo]]
+        self._settle(rows)
+        self._round = self.tables.rounds
         self._seen = self.tables.observe("compact")
 
     def _seat(self, rows: np.ndarray) -> None:
@@ -178,5 +184,7 @@ class KnockVecEnv(VecEnv):
         self._learner[rows] = self._rng.integers(0, players)
         self.tables.set_controllers(rows, self._learner[rows], "knock")
 
-    def _payoffs(self) -> np.ndarray:
-        return self.tables.payoffs(self.reward)[self._rows, self._learner]
+    def _settle(self, rows: np.ndarray) -> None:
+        """Bring the learners' running payoffs in these rows up to date."""
+        payoffs = self.tables.payoffs(self.reward, rows)
+        self._paid[rows] = payoffs[np.arange(rows.size), self._learner[rows]]

@@ -92,8 +92,9 @@ def recycle(state: State, cards: int) -> None:
 
     Cards stacked at the front of the deck (where the dealt cards lay) come on top.
     """
-    state.recycled = cards
-    cards |= stock_set(state)
+    left = stock_set(state)
+    state.recycled = cards | (np.int64(state.recycled) & left)
+    cards |= left
     size = np.int64(state.stacked)
     for place in range(size):
         cards &= ~np.int64(BIT[state.deck[place]])

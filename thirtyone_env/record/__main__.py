@@ -86,7 +86,7 @@ def split_policies(text: str) -> list[str]:
 def _play(options: argparse.Namespace) -> int:
     rules = Rules.preset(options.rules, **parse_changes(options.set))
     policies = split_policies(options.policies)
-    players = options.players or len(policies)
+    players = len(policies) if options.players is None else options.players
     if len(policies) == 1:
         policies *= players
     if len(policies) != players:
@@ -95,6 +95,8 @@ def _play(options: argparse.Namespace) -> int:
         raise ValueError(f"--matches {options.matches}: at least 1")
     if not 0 <= options.seed < 1 << 64:
         raise ValueError(f"--seed {options.seed}: 0 … 2**64 − 1")
+    if not 0 <= options.first <= (1 << 63) - options.matches:
+        raise ValueError(f"--first {options.first}: 0 … 2**63 − 1")
     for name in policies:
         if name in ("external", "knock"):
             raise ValueError(f"bot {name!r} decides outside; bots are {', '.join(BOT_FORMS)}")
@@ -137,3 +139,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as fault:
         print(f"error: {fault}", file=sys.stderr)
         return 1 if isinstance(fault, Fault) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(run())

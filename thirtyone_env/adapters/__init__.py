@@ -1,0 +1,1 @@
+"""Views for frameworks of others; each imports its framework, so nothing imports them from here."""
