@@ -516,7 +516,8 @@ def bot_table() -> dict[str, str]:
         "never_knock": "best value, never knocks",
         "threshold:T": "best value; knocks with T points or more",
         "threshold_by_turn:T1,T2,…": "the same, a threshold for each own turn; the last goes on",
-        "danish": "knocks with 25; with 21 or 23 on the first two own turns, 27 from the sixth on",
+        "danish": "knocks with 25; with 21 or 23 on the first two own turns, 27 from the sixth on "
+        "(8 points more with four cards, as the next two)",
         "dutch": "knocks with 28; 26 where knocks come late, 29 where they come early; "
         "two less on the last life",
         "swedish": "commits to its best suit, prefers a known 8 of it to an unknown card; knocks "

@@ -5,7 +5,7 @@ X1 … X4. A set of cards is one int64 with 16 bits a suit: bits 0–12 the rank
 is parked in that suit's lane; the sign bit is never used. A value is an integer of half points.
 
 Values and the order come from tables over the 13 ranks of one suit, computed here once. The rules
-are RULES.md, "Cards and hand value".
+are docs/rules.md, "Cards and hand value".
 """
 
 from __future__ import annotations

@@ -1,0 +1,81 @@
+# Two commands matter: `make train` and `make test`. Everything lives in .venv; nothing is
+# installed outside it.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+export NO_MKDOCS_2_WARNING := 1
+
+PYTHON ?= python3
+CONFIG ?= configs/quickstart.yaml
+ARGS ?=
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+OLDEST := .venv-oldest
+
+.PHONY: help setup train test test-slow test-oldest check format playthroughs docs clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
+		printf '  %-14s %s\n' "$$name" "$$text"; done
+
+setup: $(READY) ## make .venv with the pinned packages
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+		"constraints.txt pins packages that need Python 3.11 or newer; say make PYTHON=...")'
+	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt setuptools wheel
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation \
+		--editable '.[app,sb3,dev]'
+	$(BIN)/python -m pip check
+	@touch $@
+
+train: $(READY) ## train a policy that learns when to knock (CONFIG=..., ARGS=...)
+	$(BIN)/python train.py $(CONFIG) $(ARGS)
+
+test: $(READY) ## the fast tests
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+test-slow: $(READY) ## the tests that take minutes
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow $(ARGS)
+
+test-oldest: $(OLDEST)/.ready ## the environment's tests on the lowest versions that are allowed
+	$(OLDEST)/bin/python -m pytest tests --ignore tests/agents --ignore tests/adapters \
+		--ignore tests/test_docs.py --ignore tests/test_wheel.py $(ARGS)
+
+$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
+	@$(OLDEST)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt \
+		numpy numba gymnasium pettingzoo pytest hypothesis
+	@touch $@
+
+check: $(READY) ## style, types, import arrows, documentation, forbidden things
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python docs/generate.py --check
+	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python tools/check_tree.py
+
+format: $(READY) ## let ruff put the style right
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+playthroughs: $(READY) ## write the golden playthroughs anew; read the diff before committing it
+	$(BIN)/python -m tests.playthroughs
+
+docs: $(READY) ## write the generated tables and build the site into site/
+	$(BIN)/python docs/generate.py
+	$(BIN)/mkdocs build --strict
+
+clean: ## remove everything that can be made again, .venv too; runs/ stays
+	rm -rf $(VENV) $(OLDEST) site build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+		.import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Tests of both packages; golden playthroughs are written by `python -m tests.playthroughs`."""
