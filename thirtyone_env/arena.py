@@ -437,7 +437,7 @@ class Tables:
     @property
     def rounds(self) -> np.ndarray:
         """int32[B]: index of the round in progress."""
-        return self.states["round"].copy()
+        return self.states["round_number"].copy()
 
     @property
     def winner(self) -> np.ndarray:

@@ -386,7 +386,7 @@ def put_table(state: State, seat: int, out: Any, row: int, at: int) -> int:
     at = put_steps(stock_left(state), STOCK_STEPS, out, row, at + 1)
     turns_left = np.int64(state.rules.max_turns) - np.int64(state.turns)
     at = put_steps(turns_left, TURN_STEPS, out, row, at)
-    rounds_left = np.int64(state.rules.max_rounds) - np.int64(state.round)
+    rounds_left = np.int64(state.rules.max_rounds) - np.int64(state.round_number)
     at = put_steps(rounds_left, ROUND_STEPS, out, row, at)
     out[row, at] = min(np.int64(state.passes), 255)
     out[row, at + 1] = state.decider
@@ -604,8 +604,8 @@ def put_history_numbers(state: State, seat: int, out: Any, row: int) -> None:
     out[row, 24] = 0.5
     if state.knocks > 0:
         out[row, 23] = np.int64(state.knock_turns) / np.int64(state.knocks) / 8
-    if state.round > 0:
-        out[row, 24] = (state.knocks - (state.knocker != NOBODY)) / state.round
+    if state.round_number > 0:
+        out[row, 24] = (state.knocks - (state.knocker != NOBODY)) / state.round_number
     out[row, 25] = rules.exchange
     out[row, 26] = rules.three_of_a_kind / 62
     out[row, 27] = rules.knocker_lowest_loss - 1

@@ -73,7 +73,7 @@ def render_text(states: np.ndarray, viewer: int | None = None, *, colour: bool =
         Several lines without a line's end.
     """
     over = states["phase"][0] == Phase.OVER
-    head = f"round {int(states['round'][0]) + 1}, turn {int(states['turns'][0]) + 1}"
+    head = f"round {int(states['round_number'][0]) + 1}, turn {int(states['turns'][0]) + 1}"
     stock = int(states["deck_end"][0]) - int(states["top"][0])
     lines = [head if not over else "match over", f"  stock: {stock} cards"]
     if states["rules"]["exchange"][0]:

@@ -91,7 +91,7 @@ STATE = np.dtype(
                 ("match", np.int64),  # hidden: index of the match under that seed
                 ("stream", np.uint64),  # hidden: what the rest of the deck is drawn from
                 ("rules", RULES),
-                ("round", np.int32),
+                ("round_number", np.int32),  # from 0 (np.record has a method called round)
                 ("decisions", np.int32),  # decisions taken in this match
                 ("turns", np.int16),  # turns taken in this round
                 ("passes", np.int16),  # passes in a row

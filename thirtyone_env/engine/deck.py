@@ -33,7 +33,7 @@ def fresh_deck(state: State) -> None:
                 size += 1
     state.top = 0
     state.deck_end = size
-    state.stream = derive(state.seed, state.match, state.round, USE_CARDS)
+    state.stream = derive(state.seed, state.match, state.round_number, USE_CARDS)
 
 
 @kernel
@@ -108,7 +108,7 @@ def recycle(state: State, cards: int) -> None:
     state.top = 0
     state.deck_end = size
     state.reshuffles += 1
-    nth = np.int64(state.round) * (1 << 15) + state.reshuffles
+    nth = np.int64(state.round_number) * (1 << 15) + state.reshuffles
     state.stream = derive(state.seed, state.match, nth, USE_RESHUFFLE)
     for seat in range(state.num_players):
         state.fresh[seat] = 0

@@ -29,7 +29,7 @@ from thirtyone_env.state import (
 def prepare_match(state: State) -> None:
     """Everything of a match before its first round; rules, seats, seed and match are set."""
     seats = np.int64(state.num_players)
-    state.round = -1
+    state.round_number = -1
     state.phase = Phase.ROUND_OVER
     state.decisions = 0
     state.in_play = (1 << seats) - 1
@@ -368,7 +368,7 @@ def settle(state: State) -> None:
     if seats_in(state.in_play) == 1:
         state.phase = Phase.OVER
         state.winner = next_seat(state, 0) if not is_in(state.in_play, 0) else 0
-    elif state.round + 1 >= state.rules.max_rounds:
+    elif state.round_number + 1 >= state.rules.max_rounds:
         state.phase = Phase.OVER
         state.truncated = 1
 
@@ -387,7 +387,7 @@ def finish_single_round(state: State) -> None:
 @kernel
 def next_round(state: State) -> None:
     """Pass the deal on and deal."""
-    state.round += 1
+    state.round_number += 1
     state.dealer = next_seat(state, state.dealer)
     fresh_deck(state)
     deal_round(state)
