@@ -76,13 +76,17 @@ else:
 # --- the cache folder ----------------------------------------------------------------------------
 
 
+_CONSTANTS = ("_jit.py", "rules.py")
+"""Sources without kernels whose constants and layouts are compiled into kernels."""
+
+
 def _sources_digest() -> str:
     """Digest of every source that holds kernels, and of the versions that compile them."""
     digest = hashlib.sha256()
     package = Path(__file__).parent
     for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()
-        if b"thirtyone_env._jit import" in text or path.name == "_jit.py":
+        if b"thirtyone_env._jit import" in text or path.name in _CONSTANTS:
             digest.update(str(path.relative_to(package)).encode() + b"\0" + text)
     versions = f"{numba.__version__} {np.__version__} {sys.version_info[:2]}"
     return hashlib.sha256(digest.digest() + versions.encode()).hexdigest()[:16]
