@@ -6,10 +6,10 @@ knocker's hand is worth `min_knock`; after a reshuffle a hand holds as many recy
 must, and cards that lay hidden in hands then are still there. They are drawn by dealing the unseen
 cards until these conditions hold (rejection keeps the distribution uniform).
 
-Two things are not reconstructed; the true deal stays possible in both. Hands as they were earlier in
-the round: a seat that took the upcard and gave up the ace of its suit cannot hide the rest of a
-blitz (a few deals in a thousand). And from the second reshuffle of one round on, which of the hidden
-cards had been recycled in the first.
+Two things are not reconstructed; the true deal stays possible in both. Hands as they were earlier
+in the round: a seat that took the upcard and gave up the ace of its suit cannot hide the rest of a
+blitz (a few deals in a thousand). And from the second reshuffle of one round on, which of the
+hidden cards had been recycled in the first.
 """
 
 from __future__ import annotations
