@@ -53,6 +53,11 @@ from thirtyone_env.state import (
 PayoffKind = Literal["match", "lives", "equity"]
 CONTINUE_OR_KNOCK = 2
 """Number of actions of a seat that decides about knocking only: 0 goes on, 1 knocks."""
+_SEAT_FIELDS = tuple(
+    name
+    for name in STATE.names or ()
+    if STATE[name].shape == (MAX_SEATS,) and name != "controllers"
+)
 
 
 # --- kernels -------------------------------------------------------------------------------------
@@ -326,6 +331,8 @@ class Tables:
                 fresh = new_states(rules, numbers, len(rows))
                 self.states["rules"][rows] = fresh["rules"]
                 self.states["num_players"][rows] = fresh["num_players"]
+            for name in _SEAT_FIELDS:  # nothing stays of seats that there are no longer
+                self.states[name][rows] = 0
         self._start(rows, np.asarray(matches))
 
     def _check_seats(self, rows: np.ndarray, numbers: np.ndarray) -> None:

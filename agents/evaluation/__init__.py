@@ -1,0 +1,1 @@
+"""Playing policies against each other, and saying how sure the result is."""

@@ -1,0 +1,192 @@
+"""Each policy against each opponent: heads-up, or alone among copies of the opponent.
+
+A benchmark is rows of numbers and knock counts; every table, plot, page and file is made from
+those and from nothing else.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from agents.evaluation.match import KnockCounts, lone, play
+from agents.evaluation.statistics import LEVEL
+from agents.policies import DecidingPolicy, TablePolicy
+from thirtyone_env.rules import Rules
+
+OPPONENTS = (
+    "random",
+    "never_knock",
+    "threshold:21",
+    "threshold:23",
+    "threshold:25",
+    "threshold:27",
+    "threshold:29",
+    "threshold:31",
+    "danish",
+    "dutch",
+    "swedish",
+)
+"""Opponents of a benchmark unless others are named."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One policy against copies of one opponent."""
+
+    policy: str
+    opponent: str
+    players: int
+    deals: int
+    matches: int
+    """Deals times rotations of the seats."""
+    win_rate: float
+    win_rate_low: float
+    win_rate_high: float
+    par: float
+    """What a copy of the opponent would win: one over the number of players."""
+    payoff: float
+    """Mean payoff of a match: 1 for a win, −1/(players − 1) for a loss."""
+    payoff_low: float
+    payoff_high: float
+
+    @property
+    def verdict(self) -> str:
+        """On which side of par the whole interval lies: "above", "below", or neither: "at"."""
+        if self.win_rate_low > self.par:
+            return "above"
+        return "below" if self.win_rate_high < self.par else "at"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The results of `run`, and what is needed to repeat it."""
+
+    rules: Rules
+    seed: int
+    level: float
+    """Of the intervals."""
+    rows: tuple[Row, ...]
+    knocks: dict[tuple[str, int, str], KnockCounts] = field(default_factory=dict)
+    """By policy, seat count and opponent; policies outside the kernel only."""
+
+
+def count_deals(policies: int, opponents: int, tables: int, deals: int) -> int:
+    """Deals that `run` will report, for these numbers of policies, opponents and seat counts."""
+    return policies * opponents * tables * deals
+
+
+def run(
+    policies: Sequence[TablePolicy],
+    opponents: Sequence[TablePolicy],
+    *,
+    rules: Rules,
+    players: Sequence[int],
+    deals: int,
+    seed: int,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Benchmark:
+    """Play every policy against every opponent at every seat count, all on the same deals.
+
+    Args:
+        policies: whose results are wanted; their names must differ.
+        opponents: each fills all other seats of a table in turn.
+        rules: of every match.
+        players: seat counts.
+        deals: deals a pairing; each is played once in every rotation of the seats.
+        seed: start of the cards and of the bots' randomness.
+        workers: threads; the numbers do not depend on them.
+        progress: called with the number of deals finished since the last call, from any thread.
+
+    Raises:
+        ValueError: for two policies of one name, fewer than two deals, or a refusal of `play`.
+    """
+    names = [policy.name for policy in policies]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise ValueError(f"two policies are called {doubled[0]!r}; give them folders of their own")
+    if deals < 2:
+        raise ValueError("an interval needs at least two deals")
+    for policy in [*policies, *opponents]:
+        for size in players:
+            policy.check(rules, size)
+    rows: list[Row] = []
+    knocks: dict[tuple[str, int, str], KnockCounts] = {}
+    for policy in policies:
+        for size in players:
+            for opponent in opponents:
+                matches = play(
+                    lone(policy, opponent, size),
+                    rules=rules,
+                    deals=deals,
+                    seed=seed,
+                    workers=workers,
+                    progress=progress,
+                )
+                rate, payoff = matches.win_rate(0), matches.payoff(0)
+                rows.append(
+                    Row(
+                        policy=policy.name,
+                        opponent=opponent.name,
+                        players=size,
+                        deals=deals,
+                        matches=deals * size,
+                        win_rate=rate.mean,
+                        win_rate_low=rate.low,
+                        win_rate_high=rate.high,
+                        par=1 / size,
+                        payoff=payoff.mean,
+                        payoff_low=payoff.low,
+                        payoff_high=payoff.high,
+                    )
+                )
+                if isinstance(policy, DecidingPolicy):
+                    knocks[policy.name, size, opponent.name] = matches.knocks[0]
+    return Benchmark(rules, seed, LEVEL, tuple(rows), knocks)
+
+
+def to_json(benchmark: Benchmark) -> str:
+    """The benchmark as JSON text: rules, seed, rows, and knock counts as lists by turn and value.
+
+    One row of results a line, so that two files can be compared line by line.
+    """
+    rows = [json.dumps(_with_verdict(row)) for row in benchmark.rows]
+    knocks = [
+        json.dumps(
+            {
+                "policy": policy,
+                "players": players,
+                "opponent": opponent,
+                "decisions": counts.decisions.tolist(),
+                "knocks": counts.knocks.tolist(),
+            }
+        )
+        for (policy, players, opponent), counts in benchmark.knocks.items()
+    ]
+    parts = [
+        f'"rules": {json.dumps(benchmark.rules.to_dict())}',
+        f'"seed": {benchmark.seed}',
+        f'"level": {benchmark.level}',
+        '"rows": [\n' + ",\n".join(rows) + "\n]",
+        '"knocks": [\n' + ",\n".join(knocks) + "\n]",
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def to_csv(benchmark: Benchmark) -> str:
+    """The rows as CSV text with a header line."""
+    text = io.StringIO()
+    rows = [_with_verdict(row) for row in benchmark.rows]
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _with_verdict(row: Row) -> dict[str, Any]:
+    return {**asdict(row), "verdict": row.verdict}

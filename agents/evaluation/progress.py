@@ -1,0 +1,102 @@
+"""Progress of a long command: a bar in a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class SpeedColumn(ProgressColumn):
+    """Units a second."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self.unit = unit
+
+    def render(self, task: Task) -> Text:
+        """The speed, or nothing before there is one."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f} {self.unit}/s" if speed else "", style="progress.data.speed")
+
+
+@contextmanager
+def progress(
+    console: Console, label: str, total: int, unit: str
+) -> Iterator[Callable[[int], None]]:
+    """Show how far something is, how fast it goes and how long it will take.
+
+    Args:
+        console: where; if it is no terminal, a line is written every ten seconds.
+        label: what is going on.
+        total: units in all.
+        unit: their name, in the plural.
+
+    Yields:
+        A function to be called with the number of units done since its last call, from any thread.
+    """
+    if console.is_terminal:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn(unit),
+            SpeedColumn(unit),
+            TimeRemainingColumn(compact=True),
+        )
+        with Progress(*columns, console=console) as bar:
+            task = bar.add_task(label, total=total)
+            yield lambda count: bar.advance(task, count)
+    else:
+        lines = _Lines(console, label, total, unit)
+        yield lines.advance
+        lines.write()
+
+
+class _Lines:
+    def __init__(self, console: Console, label: str, total: int, unit: str) -> None:
+        self._console, self._label, self._total, self._unit = console, label, total, unit
+        self._done = self._before = 0
+        self._start = self._first = self._last = time.monotonic()
+        self._lock = Lock()
+
+    def advance(self, count: int) -> None:
+        with self._lock:
+            if not self._done:  # what came before, such as compiling, says nothing of the speed
+                self._before, self._first = count, time.monotonic()
+            self._done += count
+            if time.monotonic() - self._last >= SECONDS_BETWEEN_LINES and self._done < self._total:
+                self._last = time.monotonic()
+                self.write()
+
+    def write(self) -> None:
+        now = time.monotonic()
+        parts = [f"{self._label}: {self._done:,} of {self._total:,} {self._unit}"]
+        speed = (self._done - self._before) / max(now - self._first, 1e-9)
+        if speed:
+            parts.append(f"{speed:,.0f} {self._unit}/s")
+        if self._done >= self._total:
+            parts.append(f"took {_clock(now - self._start)}")
+        elif speed:
+            parts.append(f"{_clock((self._total - self._done) / speed)} left")
+        self._console.print(", ".join(parts), highlight=False)
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes}:{seconds:02d}"

@@ -1,0 +1,103 @@
+"""Policies by name or path, and what the match runner asks of them."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from agents.policies.neural import KnockPolicy, PolicyFileError
+from agents.policies.scripted import ForeignPolicy, ScriptedPolicy
+from thirtyone_env import Policy, Rules
+from thirtyone_env.arena import Tables
+from thirtyone_env.bots import BOT_FORMS, BOTS
+from thirtyone_env.policy import KernelBot
+
+__all__ = [
+    "DecidingPolicy",
+    "ForeignPolicy",
+    "KnockPolicy",
+    "PolicyFileError",
+    "ScriptedPolicy",
+    "TablePolicy",
+    "make",
+    "seated",
+    "split_names",
+]
+
+
+@runtime_checkable
+class TablePolicy(Protocol):
+    """Whatever can be given a seat."""
+
+    @property
+    def name(self) -> str:
+        """What tables and plots call it."""
+
+    @property
+    def controller(self) -> str:
+        """A bot of the kernel; or "knock" or "external", and `act_batch` is asked."""
+
+    def check(self, rules: Rules, num_players: int) -> None:
+        """Raise ValueError, naming the difference, if it was not made for this table."""
+
+
+@runtime_checkable
+class DecidingPolicy(TablePolicy, Protocol):
+    """A policy outside the kernel, asked about many tables at a time."""
+
+    def act_batch(self, tables: Tables, rows: np.ndarray) -> np.ndarray:
+        """Actions int[N] of the seats to act in these rows; each row is judged by itself."""
+
+
+def make(name_or_path: str) -> TablePolicy:
+    """The policy that a bot's name, a saved policy or its run folder stands for.
+
+    Raises:
+        ValueError: if it is neither a bot nor a file.
+        PolicyFileError: if the file is not a saved policy, or a damaged one.
+    """
+    path = Path(name_or_path)
+    if path.exists():
+        return KnockPolicy.load(path)
+    try:
+        return ScriptedPolicy(name_or_path)
+    except ValueError as error:
+        if "/" in name_or_path or path.suffix in {".safetensors", ".json"}:
+            raise PolicyFileError(f"no saved policy at {name_or_path}") from error
+        close = difflib.get_close_matches(name_or_path, BOTS, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(
+            f"{name_or_path!r} is neither a bot ({', '.join(BOT_FORMS)}) nor a saved policy{hint}"
+        ) from error
+
+
+def seated(policy: str | TablePolicy | Policy) -> TablePolicy:
+    """Anything that plays as a policy for the match runner: names, bots, other people's objects.
+
+    Raises:
+        ValueError: for a name that `make` does not know.
+        TypeError: for an object that cannot play.
+    """
+    if isinstance(policy, str):
+        return make(policy)
+    if isinstance(policy, KernelBot):
+        return ScriptedPolicy(policy.name)
+    if isinstance(policy, TablePolicy):
+        return policy
+    if isinstance(policy, Policy):
+        return ForeignPolicy(policy)
+    raise TypeError(f"{policy!r} is no policy: it lacks name, act or act_batch")
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Split at commas, but not inside the numbers of one bot: "threshold_by_turn:21,25,danish"."""
+    names: list[str] = []
+    for part in (piece.strip() for piece in text.split(",")):
+        if names and ":" in names[-1] and part.replace(".", "", 1).isdigit():
+            names[-1] += f",{part}"
+        elif part:
+            names.append(part)
+    return tuple(names)

@@ -1,0 +1,260 @@
+"""A small neural network that decides when to knock, saved as weights and configuration.
+
+The file is one safetensors file; what the network was made for stands in its header as JSON, so
+that weights and configuration cannot be separated or mixed up. `policy.json` beside it is the
+same text for people. Nothing in either is ever run as code.
+
+torch is imported when a network is first asked, since commands that need none start twice as fast.
+Inference is done in float64 by one torch thread, each row by itself: the decision in a row does
+not depend on which other rows are asked at the same time.
+
+Shapes: `B` rows, `K` size of the compact observation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from agents.policies.files import write_bytes, write_text
+from thirtyone_env import Rules, make_bot
+from thirtyone_env.actions import KNOCK, NUM_ACTIONS
+from thirtyone_env.arena import Tables, mask_rows, observe_compact_rows
+from thirtyone_env.observation import COMPACT_SIZE, compact_names
+
+FILE_NAME = "policy.safetensors"
+FORMAT = "thirtyone-knock-policy"
+VERSION = 1
+
+_GREEDY = make_bot("never_knock")
+_ACTIVATIONS = ("tanh", "relu")
+
+
+class PolicyFileError(ValueError):
+    """A saved policy that is missing, damaged, or of another format; the message names the file."""
+
+
+@dataclass(frozen=True)
+class KnockPolicyConfig:
+    """What a policy was made for, saved with its weights."""
+
+    rules: Mapping[str, Any]
+    """All fields of the rules it learned by."""
+    players: tuple[int, ...]
+    """Seat counts it learned at."""
+    activation: Literal["tanh", "relu"] = "tanh"
+    """Between the layers."""
+    observation: tuple[str, ...] = field(default_factory=lambda: tuple(compact_names()))
+    """The names of the numbers it reads, in order."""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    """How it was trained; for people, not read by anything."""
+
+
+@dataclass(frozen=True)
+class KnockPolicy:
+    """Knocks when the network gives knocking a probability of one half or more.
+
+    Draws and discards are the greedy rule of the kernel; the policy is asked only where knocking
+    and continuing are both legal.
+    """
+
+    config: KnockPolicyConfig
+    weights: tuple[np.ndarray, ...]
+    """float32[in, out] and bias float32[out] of each layer in turn; the last `out` is 2."""
+    name: str = "knock policy"
+
+    def __post_init__(self) -> None:
+        sizes = [len(self.config.observation)]
+        if not self.weights or len(self.weights) % 2:
+            raise ValueError("a layer needs a weight and a bias")
+        for weight, bias in zip(self.weights[::2], self.weights[1::2], strict=True):
+            if weight.ndim != 2 or weight.shape[0] != sizes[-1] or bias.shape != weight.shape[1:]:
+                raise ValueError("the layers do not fit together")
+            sizes.append(weight.shape[1])
+        if sizes[-1] != 2:
+            raise ValueError("the last layer must have two outputs: continue and knock")
+        if not all(np.isfinite(array).all() for array in self.weights):
+            raise ValueError("weights must be finite numbers")
+
+    @property
+    def controller(self) -> str:
+        """The seat's draws and discards are the kernel's, the knocks this policy's."""
+        return "knock"
+
+    def knock_probability(self, observations: np.ndarray) -> np.ndarray:
+        """Probability of knocking float64[B] for observations float32[B, K]."""
+        import torch
+
+        layers = [torch.from_numpy(array.astype(np.float64)) for array in self.weights]
+        activation = getattr(torch, self.config.activation)
+        with torch.inference_mode(), one_torch_thread():
+            x = torch.from_numpy(np.asarray(observations, np.float64))
+            for i in range(0, len(layers), 2):
+                if i:
+                    x = activation(x)
+                x = torch.addmm(layers[i + 1], x, layers[i])
+            probability: np.ndarray = torch.sigmoid(x[:, 1] - x[:, 0]).numpy()
+        return probability
+
+    def act_batch(self, tables: Tables, rows: np.ndarray | None = None) -> np.ndarray:
+        """int64[N]: 1 knocks, 0 goes on, for the seats to act in these rows; None for all."""
+        return self.decide(tables.observe("compact", rows))
+
+    def act(self, env: Any) -> int:
+        """The action of the agent whose turn it is in a PettingZoo environment of the package.
+
+        Raises:
+            TypeError: for an environment of another kind.
+        """
+        core = getattr(env, "unwrapped", env)
+        ask = getattr(core, "bot_action", None)
+        if ask is None:
+            raise TypeError(f"{type(core).__name__} is not an environment of thirtyone_env")
+        self.check(core.rules, core.num_players)
+        return int(ask(self))
+
+    def choose(
+        self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False
+    ) -> np.ndarray:
+        """int64[N]: actions of the environment for the seats to act in some rows of STATE[B].
+
+        Args:
+            states: the matches.
+            rows: int64[N].
+            slots: whether cards are named by their place in the hand.
+            canonical: whether suits are renamed.
+        """
+        actions = _GREEDY.choose(states, rows, slots=slots, canonical=canonical)
+        masks = np.zeros((len(rows), NUM_ACTIONS), np.int8)
+        mask_rows(states, rows, masks, False, False, 0, len(rows))
+        asked = np.flatnonzero(masks[:, KNOCK])
+        if asked.size:
+            observations = np.zeros((asked.size, COMPACT_SIZE), np.float32)
+            observe_compact_rows(states, rows[asked], observations, 0, asked.size)
+            actions[asked[self.decide(observations) == 1]] = KNOCK
+        return actions
+
+    def decide(self, observations: np.ndarray) -> np.ndarray:
+        """int64[B]: 1 knocks, 0 goes on, for compact observations float32[B, K]."""
+        return (self.knock_probability(observations) >= 0.5).astype(np.int64)
+
+    def check(self, rules: Rules, num_players: int) -> None:
+        """Refuse a table the policy was not made for.
+
+        Raises:
+            ValueError: naming every rule that differs, or the seat counts it knows.
+        """
+        if num_players not in self.config.players:
+            known = " and ".join(str(n) for n in self.config.players)
+            raise ValueError(f"{self.name} learned at tables of {known}, not of {num_players}")
+        mine, table = dict(self.config.rules), rules.to_dict()
+        differences = [
+            f"{name} is {mine.get(name, 'not set')} for the policy, {table.get(name)} at the table"
+            for name in {**table, **mine}
+            if mine.get(name) != table.get(name)
+        ]
+        if differences:
+            raise ValueError(f"{self.name} learned by other rules: {'; '.join(differences)}")
+
+    def save(self, folder: Path) -> Path:
+        """Write `policy.safetensors` and `policy.json`, each by a temporary file and a rename.
+
+        Returns:
+            The path of the weights, which `load` takes.
+        """
+        header = {"format": FORMAT, "version": VERSION, **asdict(self.config)}
+        text = json.dumps(header, indent=2)
+        tensors = {_tensor_name(i): np.ascontiguousarray(a) for i, a in enumerate(self.weights)}
+        path = folder / FILE_NAME
+        write_bytes(path, save(tensors, metadata={"policy": text}))
+        write_text(path.with_suffix(".json"), text + "\n")
+        return path
+
+    @classmethod
+    def load(cls, path: Path | str, name: str | None = None) -> KnockPolicy:
+        """Read a saved policy.
+
+        Args:
+            path: the run folder, or the `.safetensors` or `.json` file in it.
+            name: what tables call it; the folder's name if not given.
+
+        Raises:
+            PolicyFileError: if it is missing, damaged, or made for other observations.
+        """
+        path = Path(path)
+        file = path / FILE_NAME if path.is_dir() else path.with_suffix(".safetensors")
+        if not file.is_file():
+            raise PolicyFileError(f"no saved policy at {path}")
+        try:
+            with safe_open(file, framework="numpy") as tensors:
+                header = json.loads((tensors.metadata() or {})["policy"])
+                weights = tuple(
+                    tensors.get_tensor(_tensor_name(i)) for i in range(len(tensors.keys()))
+                )
+            config = _config(header)
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+            raise PolicyFileError(f"{file} is not a readable policy: {error}") from error
+        _check_observation(file, config.observation)
+        try:
+            return cls(config, weights, name or file.resolve().parent.name)
+        except ValueError as error:
+            raise PolicyFileError(f"{file} is not a readable policy: {error}") from error
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Let torch compute in this thread alone, so that sums are formed in one order."""
+    import torch
+
+    before = torch.get_num_threads()
+    if before == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _tensor_name(i: int) -> str:
+    return f"layer{i // 2}.{'bias' if i % 2 else 'weight'}"
+
+
+def _config(header: Any) -> KnockPolicyConfig:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError(f"its header does not say {FORMAT}")
+    if header.get("version") != VERSION:
+        raise ValueError(f"version {header.get('version')} of the format, this program: {VERSION}")
+    if header["activation"] not in _ACTIVATIONS:
+        raise ValueError(f"unknown activation {header['activation']!r}")
+    return KnockPolicyConfig(
+        rules=dict(header["rules"]),
+        players=tuple(int(n) for n in header["players"]),
+        activation=header["activation"],
+        observation=tuple(str(name) for name in header["observation"]),
+        training=dict(header["training"]),
+    )
+
+
+def _check_observation(file: Path, names: tuple[str, ...]) -> None:
+    now = tuple(compact_names())
+    if names == now:
+        return
+    gone = sorted(set(names) - set(now))
+    new = sorted(set(now) - set(names))
+    parts = [f"{len(names)} numbers, now {len(now)}"] if len(names) != len(now) else []
+    parts += [
+        f"{label}: {', '.join(found)}" for label, found in (("gone", gone), ("new", new)) if found
+    ]
+    raise PolicyFileError(
+        f"{file} reads other observations ({'; '.join(parts) or 'in another order'})"
+    )

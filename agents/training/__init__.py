@@ -1,0 +1,1 @@
+"""Learning: typed configurations, run folders, and one module an algorithm."""

@@ -1,0 +1,326 @@
+"""Typed configurations: dataclasses, read from YAML 1.2 files and from the command line.
+
+A field is documented once, in the text below it; `train.py CONFIG --help` and the documentation
+read it there. Whatever a file says that no field expects is refused, with the nearest valid key.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import io
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from agents.evaluation.benchmark import OPPONENTS
+from agents.evaluation.options import (
+    ConfigError,
+    HouseRules,
+    Mixture,
+    Names,
+    SeatCounts,
+    rules_of,
+)
+from thirtyone_env import Rules, make_bot
+
+
+@dataclass(frozen=True)
+class BenchmarkConfig:
+    """What a trained policy is measured against."""
+
+    players: SeatCounts = (2, 4)
+    """Seat counts of the tables."""
+    opponents: Names = OPPONENTS
+    """Bots or saved policies; each fills all other seats in turn."""
+    deals: int = 10_000
+    """Deals a pairing; each is played once in every rotation of the seats."""
+    seed: int = 2_000
+    """Start of the cards and of the bots' randomness; not the seed of the training."""
+    workers: int = 2
+    """Threads; the numbers do not depend on them."""
+
+    def __post_init__(self) -> None:
+        _at_least(self, deals=2, workers=1, seed=0)
+        if not self.players or not self.opponents:
+            raise ConfigError("benchmark needs at least one seat count and one opponent")
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """What every run has, whatever learns."""
+
+    algorithm: ClassVar[str]
+
+    name: str = "run"
+    """The run's folder is runs/NAME-NUMBER."""
+    runs: str = "runs"
+    """The folder that holds the run folders."""
+    seed: int = 1
+    """Start of all randomness of the training."""
+    rules: str = "danish"
+    """The preset that is played."""
+    house_rules: HouseRules = field(default_factory=dict)
+    """Fields of the rules that differ from the preset."""
+    benchmark: BenchmarkConfig = field(default_factory=BenchmarkConfig)
+    """What the trained policy is measured against."""
+
+    def __post_init__(self) -> None:
+        _at_least(self, seed=0)
+        if not self.name or set(self.name) & set("/\\") or self.name.startswith("."):
+            raise ConfigError(f"name must be usable as the name of a folder, not {self.name!r}")
+        self.resolved_rules()
+
+    def resolved_rules(self) -> Rules:
+        """The rules that the preset and the house rules give.
+
+        Raises:
+            ConfigError: if they do not exist or do not fit together.
+        """
+        return rules_of(self.rules, self.house_rules)
+
+
+def _mixture() -> dict[str, float]:
+    return {
+        "random": 0.5,
+        "never_knock": 2.0,
+        **{f"threshold:{value}": 1.0 for value in (17, 19, 21, 23, 25, 27, 29, 30, 31)},
+        "danish": 1.0,
+        "dutch": 1.0,
+        "swedish": 1.0,
+    }
+
+
+@dataclass(frozen=True)
+class KnockPpoConfig(RunConfig):
+    """Learn when to knock by proximal policy optimisation; draws and discards are the kernel's."""
+
+    algorithm: ClassVar[str] = "knock_ppo"
+
+    name: str = "knock"
+    """The run's folder is runs/NAME-NUMBER."""
+    steps: int = 6_000_000
+    """Knock decisions of the learner, over all rows; rounded up to whole roll-outs."""
+    players: SeatCounts = (2, 4)
+    """Seat counts of the tables; the rows are dealt out to them in turn."""
+    opponents: Mixture = field(default_factory=_mixture)
+    """Bots and how often each is drawn for a match, relative to the others."""
+    copies: float = 0.9
+    """Probability that all opponents of a match are copies of one bot."""
+    reward: Literal["equity", "lives"] = "equity"
+    """Changes of the chance to win the match given the lives, or lives lost against the rest."""
+    reward_scale: float = 3.0
+    """Factor on the rewards."""
+    rows: int = 1024
+    """Tables played side by side."""
+    rollout: int = 32
+    """Decisions a row between two updates."""
+    batch: int = 4096
+    """Decisions a gradient step."""
+    epochs: int = 5
+    """Passes over a roll-out in an update."""
+    learning_rate: float = 1e-2
+    """At the start; it falls in a straight line."""
+    final_learning_rate: float = 1e-4
+    """At the end."""
+    entropy: float = 0.01
+    """Weight of the entropy bonus, which keeps the policy trying both actions."""
+    gamma: float = 1.0
+    """Discount a decision."""
+    gae_lambda: float = 0.95
+    """Decay of generalised advantage estimation."""
+    clip: float = 0.2
+    """Clip range of the probability ratio."""
+    hidden: tuple[int, ...] = (64, 64)
+    """Units of the hidden layers, of the policy and of the value network each."""
+    activation: Literal["tanh", "relu"] = "relu"
+    """Between the layers; relu takes half the time of tanh."""
+    threads: int = 1
+    """Threads of torch; a training repeats exactly at the same number on the same machine.
+
+    Networks this small gain little from a second one, and lose a lot if another program needs it.
+    """
+    save_every: int = 1_000_000
+    """Steps between two savings of the policy during the training."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _at_least(self, steps=0, rows=1, rollout=1, batch=2, epochs=1, threads=1, save_every=1)
+        _at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, reward_scale=0)
+        for name in ("copies", "gamma", "gae_lambda"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
+        if not self.hidden or min(self.hidden) < 1:
+            raise ConfigError("hidden must name at least one layer, each of at least one unit")
+        if self.rows * self.rollout % self.batch:
+            raise ConfigError(
+                f"batch must divide rows × rollout ({self.rows * self.rollout}), not {self.batch}"
+            )
+        weights = self.opponents.values()
+        if min(weights, default=0) < 0 or not any(weights):
+            raise ConfigError("opponents must give bots weights of 0 or more, one a weight above 0")
+        if not self.players:
+            raise ConfigError("players must name at least one seat count")
+        with _named("players"):
+            for size in self.players:
+                self.resolved_rules().check_seats(size)
+        with _named("opponents"):
+            for name in self.opponents:
+                make_bot(name)
+
+
+ALGORITHMS: dict[str, type[RunConfig]] = {KnockPpoConfig.algorithm: KnockPpoConfig}
+"""The configuration of every algorithm, by the name that a file says under `algorithm`."""
+
+
+def load(path: Path | str) -> RunConfig:
+    """Read a configuration file.
+
+    Raises:
+        ConfigError: if it is missing, not YAML, or says something no field expects.
+    """
+    path = Path(path)
+    try:
+        data = YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {_reason(error)}") from error
+    except YAMLError as error:
+        raise ConfigError(f"{path}: {_yaml_problem(error)}") from error
+    try:
+        return from_mapping({} if data is None else data)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def from_mapping(data: Any) -> RunConfig:
+    """The configuration that a file's content stands for.
+
+    Raises:
+        ConfigError: naming the key, what is allowed, and the nearest valid key.
+    """
+    if not isinstance(data, Mapping):
+        raise ConfigError("must be keys and values")
+    values = dict(data)
+    algorithm = values.pop("algorithm", KnockPpoConfig.algorithm)
+    if algorithm not in ALGORITHMS:
+        raise ConfigError(
+            f"algorithm must be one of {', '.join(ALGORITHMS)}, not {algorithm!r}"
+            + _nearest(str(algorithm), ALGORITHMS)
+        )
+    config: RunConfig = _build(ALGORITHMS[algorithm], values, "")
+    return config
+
+
+def to_yaml(config: RunConfig) -> str:
+    """The configuration as YAML text that `load` reads back as the same."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    text = io.StringIO()
+    yaml.dump({"algorithm": config.algorithm, **_plain(dataclasses.asdict(config))}, text)
+    return text.getvalue()
+
+
+def _build(cls: type[Any], values: Mapping[Any, Any], where: str) -> Any:
+    """An instance of a dataclass from a mapping, every key and type checked."""
+    hints = get_type_hints(cls, include_extras=False)
+    allowed = [each.name for each in dataclasses.fields(cls)]
+    unknown = [key for key in values if key not in allowed]
+    if unknown:
+        key = unknown[0]
+        raise ConfigError(
+            f"unknown key {where}{key}{_nearest(str(key).replace('-', '_'), allowed)}; "
+            f"allowed: {', '.join(sorted(allowed))}"
+        )
+    arguments = {key: _convert(value, hints[key], where + key) for key, value in values.items()}
+    return cls(**arguments)
+
+
+def _convert(value: Any, kind: Any, where: str) -> Any:
+    """`value` as a `kind`, or a ConfigError that says what was expected."""
+    origin, args = get_origin(kind), get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{where} must be keys and values, not {value!r}")
+        assert isinstance(kind, type)
+        return _build(kind, value, f"{where}.")
+    if origin is Literal:
+        if value not in args:
+            choices = ", ".join(str(choice) for choice in args)
+            hint = _nearest(str(value), [str(choice) for choice in args])
+            raise ConfigError(f"{where} must be one of {choices}, not {value!r}{hint}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise ConfigError(f"{where} must be a list, not {value!r}")
+        return tuple(_convert(item, args[0], f"{where}[{i}]") for i, item in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{where} must be keys and values, not {value!r}")
+        return {
+            _convert(key, args[0], where): _convert(item, args[1], f"{where}.{key}")
+            for key, item in value.items()
+        }
+    if origin in (Union, types.UnionType):
+        if any(_fits(value, choice) for choice in args):
+            return value
+    elif _fits(value, kind):
+        return float(value) if kind is float else value
+    raise ConfigError(f"{where} must be {_described(kind)}, not {value!r}")
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, kind)
+
+
+def _described(kind: Any) -> str:
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    return names.get(kind, "a number, text, true, false or null")
+
+
+def _nearest(key: str, allowed: Any) -> str:
+    close = difflib.get_close_matches(key, list(allowed), 1)
+    return f", did you mean {close[0]}?" if close else ""
+
+
+@contextmanager
+def _named(key: str) -> Iterator[None]:
+    """Put the key before what the environment says about its value."""
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigError(f"{key}: {error}") from error
+
+
+def _at_least(config: Any, **bounds: float) -> None:
+    for name, bound in bounds.items():
+        value = getattr(config, name)
+        if not value >= bound:
+            raise ConfigError(f"{name} must be at least {bound}, not {value}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def _yaml_problem(error: YAMLError) -> str:
+    """One line: where and what."""
+    if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
+        return f"line {error.problem_mark.line + 1}: {error.problem}"
+    return str(error)
