@@ -105,7 +105,7 @@ class KnockPpoConfig(RunConfig):
 
     name: str = "knock"
     """The run's folder is runs/NAME-NUMBER."""
-    steps: int = 6_000_000
+    steps: int = 5_000_000
     """Knock decisions of the learner, over all rows; rounded up to whole roll-outs."""
     players: SeatCounts = (2, 4)
     """Seat counts of the tables; the rows are dealt out to them in turn."""

@@ -237,9 +237,9 @@ class Habit:
         for first in (DRAW_STOCK, SWAP_ALL):
             if first in legal and rng.random() >= self.lift:
                 return first
-        drawn = FIRST_CARD + int(states["drawn"][0])
-        if drawn in legal and rng.random() < self.burn:
-            return drawn
+        drawn = int(states["drawn"][0])
+        if drawn >= 0 and FIRST_CARD + drawn in legal and rng.random() < self.burn:
+            return FIRST_CARD + drawn
         rest = [action for action in legal if action not in (KNOCK, PASS, DRAW_STOCK, SWAP_ALL)]
         return rng.choice(rest or legal)
 
@@ -287,22 +287,29 @@ def equal_deal(states: np.ndarray, rules: Rules, rng: random.Random) -> list[int
     return _laid(hands, [])
 
 
-def blitz_deal(states: np.ndarray, rules: Rules, rng: random.Random) -> list[int]:
+def late_blitz_deal(states: np.ndarray, rules: Rules, rng: random.Random) -> list[int]:
+    """No blitz, but a hand that a card deeper in the stock completes."""
+    return blitz_deal(states, rules, rng, late=True)
+
+
+def blitz_deal(
+    states: np.ndarray, rules: Rules, rng: random.Random, *, late: bool = False
+) -> list[int]:
     """Some blitzes, three aces perhaps among them; and a hand that an open card completes."""
     size, seats = rules.hand_size, _seats_to_deal(states)
     suits = rng.sample(range(4), 4)
     wanted: list[list[int]] = []
-    if _fire(rules) and rng.random() < 0.5:
+    if _fire(rules) and not late and rng.random() < 0.5:
         wanted.append([13 * suit + 12 for suit in suits[:3]])
         suits = suits[3:]
     tops = {suit: [13 * suit + 12, *(13 * suit + r for r in rng.sample(range(8, 12), size - 1))]
             for suit in suits}  # fmt: skip
-    number = rng.randint(0, len(suits))
+    number = 0 if late else rng.randint(0, len(suits))
     wanted += [tops[suit] for suit in suits[:number]]
     after: list[int] = []
     if number < len(suits):
         *most, last = tops[suits[number]]
-        if rules.dealer_choice and rng.random() < 0.5:
+        if rules.dealer_choice and not late and rng.random() < 0.5:
             after = [*most, last]
         else:
             wanted.append(most)
@@ -312,7 +319,8 @@ def blitz_deal(states: np.ndarray, rules: Rules, rng: random.Random) -> list[int
     hands = [hand + [rest.pop() for _ in range(size - len(hand))] for hand in wanted[:seats]]
     hands += [[rest.pop() for _ in range(size)] for _ in range(seats - len(hands))]
     rng.shuffle(hands)
-    return _laid(hands, after)
+    before = rest[: rng.randint(1, 2 * seats)] if late else []
+    return _laid(hands, before + after)
 
 
 @dataclass(frozen=True)
@@ -361,23 +369,24 @@ BOTS = ("threshold:29", "random")
 
 def runs_for(rules: Rules) -> list[Run]:
     """The directed runs of a preset."""
-    small = {"low_rank": (7 if rules.hand_size == 4 or rules.family == "exchange" else 9,)}
+    dry = {"low_rank": (7 if rules.hand_size == 4 or rules.family == "exchange" else 9,)}
     runs = [
         Run((FROZEN,), deal=equal_deal, changes=ONE_LIFE),
         Run((FROZEN, IDLE), changes=ONE_LIFE),
         Run((FROZEN, IDLE), (2, 3), equal_deal, ONE_LIFE | {"max_turns": (1, 2, 3)}),
         Run((FROZEN, IDLE), (2,), equal_deal, {"lives": (1,), "max_rounds": (1, 2)}),
-        Run((IDLE, FROZEN), (6, 7), changes=ONE_LIFE | small),
-        Run((LATE, NEVER), (2, 3, 4), equal_deal, ONE_LIFE | small | {"max_turns": (14, 18, 40)}),
-        Run((LATE,), (2,), equal_deal, ONE_LIFE | small),
-        Run((NEVER,), (2, 3, 4), equal_deal, ONE_LIFE | small | {"max_rounds": (2, 3, 6)}),
+        Run((IDLE, FROZEN), (6, 7), changes=ONE_LIFE | dry),
+        Run((LATE, NEVER), (2, 3, 4), equal_deal, ONE_LIFE | dry | {"max_turns": (14, 18, 25, 40)}),
+        Run((LATE,), (2,), equal_deal, ONE_LIFE | dry),
+        Run((NEVER,), (2, 3, 4), equal_deal, ONE_LIFE | dry | {"max_rounds": (2, 3, 6)}),
         Run((FROZEN, *BOTS), (2, 3, 4), blitz_deal, {"max_rounds": (3,)}),
         Run((FROZEN, *BOTS), (2, 3), blitz_deal, ONE_LIFE),
+        Run((FROZEN, FROZEN, "never_knock"), (2, 3), late_blitz_deal, {"max_rounds": (3,)}),
         Run((IDLE, "random"), changes={"lives": (1, 2), "max_rounds": (3,), "max_turns": (2, 5)}),
         Run(("threshold:29", "threshold:25", "danish"), (4,), changes={"max_rounds": (5,)}),
     ]
     if rules.stock_out == "reshuffle":
-        runs.append(Run((NEVER,), (6, 7), changes=ONE_LIFE | small | {"max_turns": (2, 3, 4)}))
+        runs.append(Run((NEVER,), (6, 7), changes=ONE_LIFE | dry | {"max_turns": (2, 3, 4)}))
     if rules.family == "exchange":
         runs.append(Run((PASSING,), changes=ONE_LIFE))
         runs.append(Run(("threshold:31", "never_knock"), (3, 5), changes=ONE_LIFE))

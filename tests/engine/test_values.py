@@ -186,6 +186,12 @@ def test_a_suited_run_is_worth_30_where_it_counts():
     assert thirtyone_env.hand_points("Ks As 2s", "danish_straight") == 23
 
 
+def test_a_joker_stands_for_cards_of_the_deck_only():
+    house = {"preset": "danish", "jokers": 1, "suited_run": 30}
+    assert thirtyone_env.hand_points("As 3s X1", house) == 30
+    assert thirtyone_env.hand_points("As 3s X1", house | {"low_rank": 3}) == 24
+
+
 def rising(rules: Rules, *names: str) -> bool:
     """Whether each of some hands is above the one before it."""
     hands = np.array([parse_cards(hand) for hand in names], np.int8)
