@@ -369,14 +369,14 @@ BOTS = ("threshold:29", "random")
 
 def runs_for(rules: Rules) -> list[Run]:
     """The directed runs of a preset."""
-    dry = {"low_rank": (7 if rules.hand_size == 4 or rules.family == "exchange" else 9,)}
+    dry = {"low_rank": (7 if rules.family == "exchange" else 9,)}
     runs = [
         Run((FROZEN,), deal=equal_deal, changes=ONE_LIFE),
         Run((FROZEN, IDLE), changes=ONE_LIFE),
         Run((FROZEN, IDLE), (2, 3), equal_deal, ONE_LIFE | {"max_turns": (1, 2, 3)}),
         Run((FROZEN, IDLE), (2,), equal_deal, {"lives": (1,), "max_rounds": (1, 2)}),
         Run((IDLE, FROZEN), (6, 7), changes=ONE_LIFE | dry),
-        Run((LATE, NEVER), (2, 3, 4), equal_deal, ONE_LIFE | dry | {"max_turns": (14, 18, 25, 40)}),
+        Run((LATE, NEVER), (2, 3, 4), equal_deal, ONE_LIFE | dry | {"max_turns": (13, 18, 40)}),
         Run((LATE,), (2,), equal_deal, ONE_LIFE | dry),
         Run((NEVER,), (2, 3, 4), equal_deal, ONE_LIFE | dry | {"max_rounds": (2, 3, 6)}),
         Run((FROZEN, *BOTS), (2, 3, 4), blitz_deal, {"max_rounds": (3,)}),
@@ -398,7 +398,7 @@ def missing(rules: Rules, tally: Tally, enough: int = ENOUGH) -> list[str]:
     return [name for name in branches_of(rules) if tally[name] < enough]
 
 
-def directed_play(rules: Rules, tally: Tally, seed: int, limit: int = 600_000) -> Tally:
+def directed_play(rules: Rules, tally: Tally, seed: int, limit: int = 1_500_000) -> Tally:
     """Directed matches on top of a tally until every branch occurred often enough.
 
     Mostly the run is played that has brought most of what is missing by the decision.

@@ -683,6 +683,15 @@ def test_renamed_suits_look_the_same(rules, action_format):
             pair[0].step(action)
 
 
+def test_of_two_suits_alike_the_drawn_card_tells_which_is_which():
+    seen = []
+    for held, drawn in (("Kd", "Kh"), ("Kh", "Kd")):
+        table = dealt("danish", ["2c 3c 4c", f"{held} 5c 9s"], then=f"7s {drawn}")
+        table.step(DRAW)
+        seen.append(game.observe(table._states, 1, canonical=True))
+    assert same_seen(*seen)
+
+
 @pytest.mark.parametrize("rules", [name for name in PRESETS if name not in SHARED_TIES])
 def test_suits_keep_their_names_where_the_rules_order_them(rules):
     rng = generator("ordered", rules)
