@@ -1,4 +1,4 @@
-"""What the environment's tests share: seeds, play, decks in card notation, random house rules."""
+"""What the tests of the environment share: seeds, play, decks in card notation, chance."""
 
 from __future__ import annotations
 

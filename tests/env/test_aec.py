@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.utils import wrappers
 
 import thirtyone_env
 from tests.env.helpers import (
@@ -39,6 +40,7 @@ from tests.env.helpers import (
 )
 from thirtyone_env import PRESETS, Rules, game, make_bot
 from thirtyone_env.actions import NUM_ACTIONS, NUM_SLOT_ACTIONS, action_name, parse_action
+from thirtyone_env.observation import slices
 from thirtyone_env.record import check, dump
 from thirtyone_env.state import Phase
 
@@ -105,6 +107,17 @@ def test_the_published_tests_pass_with_options(options):
     published_tests(200, **options)
 
 
+@pytest.mark.parametrize(
+    "wrapper", [wrappers.OrderEnforcingWrapper, wrappers.AssertOutOfBoundsWrapper]
+)
+def test_wrapped_environments_play_the_same(wrapper):
+    plain, wrapped = env("schwimmen_a7", 3), wrapper(env("schwimmen_a7", 3))
+    plain.reset(seed=5)
+    wrapped.reset(seed=5)
+    bots = by_bots(["danish", "random", "dutch"])
+    assert play(plain, bots) == play(wrapped, bots)
+
+
 # --- rewards ------------------------------------------------------------------------------------
 
 
@@ -127,6 +140,21 @@ def test_rewards_sum_to_the_payoffs_in_ten_thousand_matches():
         episode = EPISODES[int(rng.integers(8)) == 0]
         table = env(rules, seats, reward=KINDS[int(rng.integers(3))], episode=episode)
         whole_episode(table, some_player(rng, seats), int(rng.integers(1 << 60)))
+
+
+@pytest.mark.parametrize("reward", KINDS)
+@pytest.mark.parametrize("episode", EPISODES)
+def test_rewards_sum_to_the_payoffs_from_any_lives(reward, episode):
+    rng = generator("lives", reward, episode)
+    for rules in ("danish", "finnish", "dutch_buy_in", "schwimmen_a7"):
+        least = 0 if PRESETS[rules].free_ride else 1
+        lives = rng.integers(least, 4, 4).tolist()
+        table = env(rules, 4, reward=reward, episode=episode)
+        table.reset(seed=int(rng.integers(1 << 60)), options={"lives": lives})
+        begun = game.payoffs(game.prepare(rules, 4, lives=lives), reward)
+        totals = play(table, some_player(rng, 4))
+        after = game.payoffs(table._states, reward)
+        np.testing.assert_allclose(list(totals.values()), after - begun, atol=1e-12)
 
 
 def test_the_loser_of_two_gets_minus_one_and_the_winner_one():
@@ -403,6 +431,17 @@ def test_good_situations_are_dealt(options):
     if "lives" in options:
         assert states["lives"][0, :2].tolist() == list(options["lives"])
     play(table, at_random(generator("options")))
+
+
+def test_no_lives_mean_a_free_ride_that_the_next_loss_ends():
+    hands = ["2c 5d 8h", "As Kd 3s", "9s 9h 3c"]
+    table = dealt("swedish", hands, then="2h 3h 4d", lives=[0, 3, 3])
+    row, places = table.observe("player_0")["observation"], slices(3)
+    assert row[places["free_ride"]].tolist() == [1, 0, 0]
+    assert row[places["ride_left"]].tolist() == [0, 1, 1]
+    for action in ("knock", "draw_stock", "9s", "draw_stock", "4d"):
+        table.step(parse_action(action))
+    assert table.terminations == {"player_0": True, "player_1": False, "player_2": False}
 
 
 @pytest.mark.parametrize("options", BAD_OPTIONS, ids=str)

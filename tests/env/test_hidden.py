@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import thirtyone_env
+from tests.engine.processes import run
 from tests.env.helpers import (
     BOTS,
     EVERY_TABLE,
@@ -206,6 +207,35 @@ def test_a_resampling_repeats_from_its_generator():
     for each in pair:
         game.resample_hidden(each, 2, np.random.default_rng(5))
     assert content(pair[0]) == content(pair[1]) != content(states)
+
+
+RESAMPLED = """
+import hashlib, sys
+import numpy as np
+from thirtyone_env import PRESETS, game
+for number, rules in enumerate(PRESETS):
+    rng = np.random.default_rng(number)
+    states = game.new_match(rules, 3, seed=number)
+    digest = hashlib.sha256()
+    for _ in range(60):
+        if game.is_over(states):
+            break
+        guess = states.copy()
+        if guess["phase"][0] < 5:
+            game.resample_hidden(guess, int(rng.integers(3)), rng)
+        for name in ("hands", "deck", "drawn", "stream", "seed", "policy_streams"):
+            digest.update(guess[name].tobytes())
+        game.step(states, int(rng.choice(game.legal_actions(states))))
+    sys.stdout.write(f"{rules} {digest.hexdigest()}\\n")
+"""
+
+
+@pytest.mark.slow
+def test_interpreted_resampling_is_the_compiled_one():
+    compiled, _ = run("-c", RESAMPLED, NUMBA_DISABLE_JIT=None)
+    interpreted, _ = run("-c", RESAMPLED, NUMBA_DISABLE_JIT="1")
+    assert compiled.count("\n") == len(PRESETS)
+    assert compiled == interpreted
 
 
 # --- dealt as likely as it is -------------------------------------------------------------------

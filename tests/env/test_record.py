@@ -20,7 +20,10 @@ import pytest
 import thirtyone_env
 from tests.engine.house_rules import random_house_rules
 from tests.env.helpers import (
+    DRAW,
     EVERY_TABLE,
+    KNOCK,
+    PASS,
     at_random,
     by_bots,
     deal,
@@ -290,6 +293,51 @@ def test_both_checkers_judge_spoilt_records_alike():
 @pytest.mark.slow
 def test_both_checkers_judge_many_spoilt_records_alike():
     compare_verdicts(scaled(50_000))
+
+
+@pytest.mark.parametrize(
+    ("rules", "seats"), [("danish_reshuffle", 9), ("schwimmen_german", 2), ("schwimmen_german", 5)]
+)
+def test_both_checkers_judge_spoilt_reshuffles_alike(rules, seats):
+    rng = random.Random(int(generator("reshuffles", rules, seats).integers(1 << 60)))
+    env = thirtyone_env.env(rules=rules, num_players=seats)
+    tally: Counter[tuple[bool, bool]] = Counter()
+    for _ in range(6):
+        env.reset(seed=rng.randrange(1 << 60))
+        for _, (seen, *_) in turns(env, running_out(rng)):
+            if env._states["reshuffles"][0] > 1 or not seen["action_mask"].any():
+                break
+        good = json.loads(dump(env.record()))
+        accepted(good)
+        events = [e for row in good["rounds"] for e in row["events"] if e["action"] == "reshuffle"]
+        for event in events:
+            cards = event["cards"]
+            for _ in range(12):
+                spoilt, place = list(cards), rng.randrange(len(cards))
+                others = [card for card in NAMES if card not in cards] + cards
+                kind = rng.randrange(4)
+                if kind < 2:
+                    spoilt[place] = rng.choice(others)
+                elif kind == 2:
+                    spoilt.insert(place, rng.choice(others))
+                else:
+                    del spoilt[place]
+                event["cards"] = spoilt
+                tally[verdict(check, good), verdict(checker.check_match, good)] += 1
+            event["cards"] = cards
+    assert tally[True, False] == tally[False, True] == 0
+    assert tally[False, False] > 50
+
+
+def running_out(rng: random.Random) -> Callable[[Any, dict[str, np.ndarray]], int]:
+    """Draws, or passes where there is nothing to draw, and never knocks."""
+
+    def choose(env: Any, seen: dict[str, np.ndarray]) -> int:
+        legal = np.flatnonzero(seen["action_mask"]).tolist()
+        lasting = PASS if env.rules.family == "exchange" else DRAW
+        return lasting if lasting in legal else rng.choice([a for a in legal if a != KNOCK])
+
+    return choose
 
 
 # --- the command line ---------------------------------------------------------------------------

@@ -98,6 +98,12 @@ def _cards(names: Any, what: str) -> list[int]:
         raise Fault(f"{what}: {fault}") from None
 
 
+def _whole_deck(rules: Rules) -> set[int]:
+    """The cards of the deck in use."""
+    plain = {13 * s + r for s in range(4) for r in range(rules.low_rank - 2, 13)}
+    return plain | {52 + j for j in range(rules.jokers)}
+
+
 def _deck_of(row: Json, rules: Rules, recorder: Recorder) -> list[int]:
     """The whole deck of a recorded round, in dealing order."""
     states = recorder.states
@@ -118,8 +124,7 @@ def _deck_of(row: Json, rules: Rules, recorder: Recorder) -> list[int]:
     if rules.family == "draw":
         deck += _cards([row.get("upcard")], "upcard")
     deck += _cards(row.get("stock"), "stock")
-    whole = {13 * s + r for s in range(4) for r in range(rules.low_rank - 2, 13)}
-    whole |= {52 + j for j in range(rules.jokers)}
+    whole = _whole_deck(rules)
     doubles = sorted({NAMES[c] for c in deck if deck.count(c) > 1})
     _need(not doubles, f"cards dealt twice: {', '.join(doubles)}")
     strange = sorted(NAMES[c] for c in set(deck) - whole)
@@ -152,10 +157,11 @@ def _lay_next_cards(recorder: Recorder, events: list[Any], index: int) -> None:
     if isinstance(following, dict) and following.get("action") == "reshuffle":
         cards = _cards(following.get("cards"), "reshuffle")
         _need(len(set(cards)) == len(cards) <= 56, "reshuffle: a card is there twice")
-        recorder.stack(cards)
+        # What is left of the stock may lie where the cards are stacked: look at it before.
         stock = states["deck"][0, int(states["top"][0]) : int(states["deck_end"][0])].tolist()
-        hidden = set(stock) - set(cards)
+        hidden = sorted(set(stock) - set(cards))
         _need(not hidden, f"reshuffle: {', '.join(NAMES[c] for c in hidden)} missing")
+        recorder.stack(cards)
 
 
 def _follow_round(recorder: Recorder, row: Json) -> None:
@@ -211,9 +217,8 @@ def _check_all_cards_there(states: np.ndarray, rules: Rules) -> None:
     union = 0
     for cards in places:
         union |= cards
-    whole = bin(union).count("1") == total == rules.deck_size and end - top == len(
-        set(out[top:end])
-    )
+    whole = union == set_of(_whole_deck(rules)) and total == rules.deck_size
+    whole = whole and end - top == len(set(out[top:end]))
     _need(whole, "reshuffle: these are not the cards that are shuffled")
 
 
