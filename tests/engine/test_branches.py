@@ -51,8 +51,8 @@ def test_a_few_matches_of_every_preset_follow_the_rules():
         played = ordinary_play(rules, FAST_DECISIONS, seed)
         assert impossible(rules, played) == [], name
         tally += played
-    ends = ("knock", "blitz", "void", "stock_out")
-    assert all(tally[f"end:{end}"] for end in ends), tally
+    # The rarer ends need directed matches (below) and millions of decisions (the slow test).
+    assert all(tally[f"end:{end}"] for end in ("knock", "blitz")), tally
 
 
 @pytest.mark.parametrize("name", ["danish", "dutch_buy_in", "schwimmen_german"])
