@@ -403,7 +403,8 @@ class Learners:
         num_players: S.
         opponents: a bot's name or a policy for all other seats, or S − 1 of them, clockwise after
             the learner. A policy has ``act_batch(tables, rows)``, and, where it decides about
-            knocking only, ``controller = "knock"``; it is asked about all matches at once.
+            knocking only, ``controller = "knock"``; it is asked about all matches at once, and
+            may refuse a table by raising from ``check(rules, num_players)``.
         learner_seat: a seat; ``"rotate"``: the next one in every match; ``"random"``: by lot.
         episode: ``"match"``, or ``"round"`` for the first round only.
         reward: as for the PettingZoo environment.
@@ -496,6 +497,9 @@ class Learners:
         controllers[0] = self._learner_controller
         for place, one in enumerate(found, 1):
             controllers[place] = controller_of(one)
+            check = getattr(one, "check", None)
+            if check is not None:
+                check(self.rules, self.num_players)
         kept, self.learners["line_up"] = np.unique(self.learners["line_up"], return_inverse=True)
         self._line_ups = [*(self._line_ups[i] for i in kept), found]
         self._controllers = np.stack([*self._controllers[kept], controllers])

@@ -162,7 +162,7 @@ def test_an_elimination_ends_the_episode_while_the_match_goes_on():
             done = terminated or truncated
         if info["winner"] == -1:
             early += 1
-            assert reward == -1.0
+            assert reward < 0
             assert terminated
     assert early > 10
 
