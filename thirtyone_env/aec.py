@@ -334,6 +334,8 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         self.agents.remove(agent)
         self._clear_rewards()
         self._select_next()
+        if self.render_mode == "human" and self.agents:
+            self.render()
 
     def _refuse(self, agent: str, action: int) -> None:
         """An illegal action: raise, or end the match."""

@@ -41,7 +41,7 @@ class Display:
             load_pygame()
         self.mode, self.colours = mode, colours
         self._window: Window | None = None
-        self._settled = b""
+        self._settled = b""  # the end of a round that the window showed last
 
     def show(
         self, states: np.ndarray, viewer: int | None, last_round: np.ndarray | None = None
@@ -74,7 +74,9 @@ class Display:
             self._window = Window()
         seconds = 1 / RENDER_FPS
         if states["phase"][0] > Phase.JUDGE:
-            self._settled, seconds = states.tobytes(), SETTLED_SECONDS
+            seconds = SETTLED_SECONDS
+        if states["phase"][0] == Phase.ROUND_OVER:
+            self._settled = states.tobytes()
         shapes = describe(states, viewer, colours=self.colours, last_round=last_round)
         self._window.show(shapes, seconds)
 

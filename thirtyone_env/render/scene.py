@@ -151,15 +151,15 @@ def block(seat: int, seats: int, hand_size: int) -> Block:
     card, plate = (66, 46) if seats <= 4 else (56, 44) if seats <= 6 else (48, 40)
     width = max(card + (hand_size - 1) * card * 5 // 6, PLATE_WIDTH)
     height = card * 7 // 5 + 4 + plate
-    power = 0.8 if seats <= 6 else 0.95
+    power = 0.8 if seats < 9 else 0.95
     angle = math.pi / 2 + 2 * math.pi * seat / seats
     x = WIDTH / 2 + (WIDTH / 2 - 38 - width / 2) * _pushed(math.cos(angle), power)
     y = 341 + (264 - height / 2) * _pushed(math.sin(angle), power)
     return Block(round(x - width / 2), round(y - height / 2), width, card, plate)
 
 
-CENTRE_Y, CENTRE_CARD = 240, 70
-BANNER = Rect(WIDTH // 2 - 190, 386, 380, 54, 14, "#06211a", 0.72)
+CENTRE_Y, CENTRE_CARD = 244, 70
+BANNER = Rect(WIDTH // 2 - 184, 386, 368, 52, 14, "#06211a", 0.72)
 
 
 # --- cards ---------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def _place(x: int, y: int, width: int) -> list[Shape]:
 
 def _pile(x: int, y: int, width: int, number: int) -> tuple[list[Shape], int, int]:
     """The lower cards of a pile, and where its top card lies."""
-    layers = min(-(-number // 8), 5) if number > 1 else 0
+    layers = min(-(-number // 10), 4) if number > 1 else 0
     height, radius = width * 7 // 5, width // 10
     shapes: list[Shape] = []
     if layers:
@@ -253,7 +253,7 @@ def _middle_of_draw(states: np.ndarray, colours: int) -> list[Shape]:
 
 def _middle_of_exchange(states: np.ndarray, colours: int) -> list[Shape]:
     """Stock, the three open cards, and the cards put aside."""
-    step = CENTRE_CARD + 8
+    step = CENTRE_CARD + 6
     first = WIDTH // 2 - CENTRE_CARD // 2 - step
     cards = cards_of(int(states["table"][0]))
     shapes: list[Shape] = []
@@ -264,13 +264,13 @@ def _middle_of_exchange(states: np.ndarray, colours: int) -> list[Shape]:
         else:
             shapes += _place(x, CENTRE_Y, CENTRE_CARD)
     aside = bin(int(states["pile"][0])).count("1")
-    x = first + 3 * step + 12
+    x = first + 3 * step + 8
     lower, left, top = _pile(x, CENTRE_Y, CENTRE_CARD, aside)
     shapes += (
         [*lower, *_back(left, top, CENTRE_CARD)] if aside else _place(x, CENTRE_Y, CENTRE_CARD)
     )
     shapes += _label(first + step, None, "table") + _label(x, aside, "aside")
-    return _stock(states, first - step - 12) + shapes
+    return _stock(states, first - step - 8) + shapes
 
 
 def _banner(states: np.ndarray) -> list[Shape]:
@@ -278,10 +278,10 @@ def _banner(states: np.ndarray) -> list[Shape]:
     middle, more = WIDTH // 2, seen.detail(states)
     over = states["phase"][0] == Phase.OVER
     shapes: list[Shape] = [BANNER]
-    size, y = (18, BANNER.y + 23) if more else (18, BANNER.y + 33)
+    size, y = (18, BANNER.y + 22) if more else (18, BANNER.y + 32)
     shapes.append(Text(middle, y, size, seen.headline(states), GOLD if over else CREAM, "middle"))
     if more:
-        shapes.append(Text(middle, BANNER.y + 43, 13, more, MUTED, "middle"))
+        shapes.append(Text(middle, BANNER.y + 42, 12, more, MUTED, "middle"))
     return shapes
 
 
@@ -303,7 +303,7 @@ def _hand(
     raised = (seen.just_taken(states, seat, viewer), seen.just_given(states, seat, viewer))
     shapes: list[Shape] = []
     for card in cards:
-        lift = 9 if card in raised else 0
+        lift = 8 if card in raised else 0
         shapes += _card(x, at.y - lift, at.card, card, colours)
         x += step
     for _ in range(backs):
@@ -366,7 +366,7 @@ def _plate(states: np.ndarray, seat: int, viewer: int | None, at: Block) -> list
     upper, lower = y + at.plate // 2 - 4, y + at.plate - 8
     shapes: list[Shape] = []
     if seat == states["knocker"][0]:
-        shapes.append(Rect(x - 3, y - 3, width + 6, at.plate + 6, 12, ORANGE))
+        shapes.append(Rect(x - 2, y - 2, width + 4, at.plate + 4, 11, ORANGE))
     shapes += [
         Rect(x, y, width, at.plate, 9, fill, opacity),
         Text(x + 9, upper, 15, f"Seat {seat}", ink),

@@ -150,6 +150,8 @@ def loss_words(states: np.ndarray) -> str:
     """Who lost lives in the settled round."""
     losses = states["losses"][0, : int(states["num_players"][0])]
     losers = np.flatnonzero(losses).tolist()
+    if len(losers) > 2 and set(losers) == set(seats_of(states, "dealt_in")) - set(holders(states)):
+        return "all others lose a life"
     if not losers:
         return "nobody loses a life"
     amount = "2 lives" if losses.max() > 1 else "a life"

@@ -68,7 +68,11 @@ def render_text(states: np.ndarray, viewer: int | None = None, *, colour: bool =
 
     Returns:
         Several lines without a line's end.
+
+    Raises:
+        ValueError: for a viewer that there is not.
     """
+    viewer = seen.checked_viewer(states, viewer)
     over = states["phase"][0] == Phase.OVER
     head = f"round {int(states['round_number'][0]) + 1}, turn {int(states['turns'][0]) + 1}"
     stock = int(states["deck_end"][0]) - int(states["top"][0])

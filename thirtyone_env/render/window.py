@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 from thirtyone_env.render.pixels import draw, load_pygame
 from thirtyone_env.render.scene import HEIGHT, WIDTH, Shape
@@ -20,6 +20,8 @@ class Window:
     Where there is no screen it is an unseen one (SDL's driver "dummy") and nothing waits.
     """
 
+    _current: ClassVar[Window | None] = None  # the one whose pictures are on the screen
+
     def __init__(self) -> None:
         self._screen: Any = None
         self._shown: tuple[Shape, ...] = ()
@@ -31,7 +33,7 @@ class Window:
         if self.closed:
             return
         pygame = load_pygame()
-        if self._screen is None or pygame.display.get_surface() is not self._screen:
+        if Window._current is not self or pygame.display.get_surface() is None:
             self._open(pygame)
         self._pump(pygame)
         if shapes == self._shown:
@@ -62,6 +64,7 @@ class Window:
         self._screen = pygame.display.set_mode((WIDTH, HEIGHT))
         pygame.display.set_caption("Thirty-One")
         self._shown = ()
+        Window._current = self
 
     def _pump(self, pygame: Any) -> None:
         """Let the system's events pass; the user may close the window."""
@@ -71,9 +74,7 @@ class Window:
     def close(self) -> None:
         """Close it for good."""
         self.closed = True
-        if self._screen is None:
-            return
-        pygame = load_pygame()
-        if pygame.display.get_init() and pygame.display.get_surface() is self._screen:
-            pygame.display.quit()
         self._screen, self._shown = None, ()
+        if Window._current is self:
+            Window._current = None
+            load_pygame().display.quit()
