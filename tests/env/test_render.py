@@ -208,6 +208,17 @@ def test_the_exchange_table_is_open():
     assert "A" in texts(env._states, 1)
 
 
+def test_only_the_seat_itself_sees_which_card_it_gives():
+    env = table("widow", ["7c 8d 9h", "2s 4s Ah"], then="Jc Qd 5h")
+    for action in ("swap_all", "pass", "give Jc"):
+        env.step(parse_action(action))
+    at = scene.block(1, 2, 3)
+    for viewer, heights in ((0, {at.y}), (1, {at.y, at.y - 8}), (None, {at.y, at.y - 8})):
+        shapes = describe(env._states, viewer)
+        papers = [s.y for s in shapes if isinstance(s, Rect) and s.width == at.card and s.y < 200]
+        assert set(papers) == heights | {y + 2 for y in heights}  # with their shadows
+
+
 @pytest.mark.parametrize(
     ("lives", "rules", "words"),
     [
