@@ -32,7 +32,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt setuptools wheel
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation \
-		--editable '.[app,sb3,dev]'
+		--editable '.[app,sb3,render,dev]'
 	$(BIN)/python -m pip check
 	@touch $@
 
@@ -52,7 +52,7 @@ test-oldest: $(OLDEST)/.ready ## the environment's tests on the lowest versions 
 $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 	@$(OLDEST)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt \
-		numpy numba gymnasium pettingzoo pytest hypothesis
+		numpy numba gymnasium pettingzoo pygame-ce pytest hypothesis
 	@touch $@
 
 check: $(READY) ## style, types, import arrows, documentation, forbidden things

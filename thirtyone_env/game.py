@@ -23,7 +23,7 @@ from thirtyone_env.actions import (
 from thirtyone_env.canonical import IDENTITY, suit_names
 from thirtyone_env.cards import NAMES, NO_CARD, cards_of, hand_value, parse_cards, points, set_of
 from thirtyone_env.checks import checked_number, checked_seed, is_whole
-from thirtyone_env.engine import deal_next, run_on
+from thirtyone_env.engine import apply, deal_next, run_on
 from thirtyone_env.engine import step as step_kernel
 from thirtyone_env.engine.deck import place_next
 from thirtyone_env.engine.hidden import resample_hidden as resample_kernel
@@ -70,6 +70,13 @@ def step_states(states: Any, action: int) -> bool:
     else:
         run_on(state)
     return True
+
+
+@entry
+def apply_states(states: Any, action: int) -> None:
+    """Take a legal decision and stop where it settles the round."""
+    state = states[0]
+    apply(state, action)
 
 
 @entry
@@ -316,6 +323,25 @@ def resample_hidden(states: np.ndarray, seat: int, rng: np.random.Generator) -> 
     seat = _checked_seat(states, seat)
     if not resample_states(states, seat, np.uint64(rng.integers(1 << 63))):
         raise RuntimeError(f"no possible deal found for seat {seat} in a million tries")
+
+
+def settled_round(states: np.ndarray, action: int) -> np.ndarray | None:
+    """The round that a decision (or DEAL) of a match has ended, as it was when it was settled.
+
+    Args:
+        states: STATE[1] before the decision; it stays as it is.
+        action: a legal action, or DEAL.
+
+    Returns:
+        STATE[1] of the last round before the one that is dealt next; None where none ended.
+    """
+    states, settled = clone(states), None
+    if action != DEAL:
+        apply_states(states, action)
+    while states["phase"][0] == Phase.ROUND_OVER:
+        settled = clone(states)
+        deal_first(states)
+    return settled
 
 
 def set_next_cards(states: np.ndarray, cards: str | Sequence[str]) -> None:

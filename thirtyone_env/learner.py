@@ -40,7 +40,7 @@ from thirtyone_env.arena import (
 )
 from thirtyone_env.bots import bot_action, controller
 from thirtyone_env.checks import check_choice, checked_number, is_whole
-from thirtyone_env.engine import run_on, step
+from thirtyone_env.engine import apply, deal_next, run_on, step
 from thirtyone_env.engine.rounds import match_payoff, prepare_match, set_first_dealer
 from thirtyone_env.equity import equity
 from thirtyone_env.observation import (
@@ -74,9 +74,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 
 # What a match waits for. UNDEALT: its first deal. DECIDES: the learner. PENDING: the step that
-# brings a result decided before the learner's first decision. OPPONENT: a policy outside the kernel
-# (never between steps). TERMINATED, TRUNCATED: a reset.
-UNDEALT, DECIDES, PENDING, OPPONENT, TERMINATED, TRUNCATED = range(6)
+# brings a result decided before the learner's first decision. OPPONENT: a policy outside the
+# kernel; RUNNING: whoever watches (neither is left between steps). TERMINATED, TRUNCATED: a reset.
+UNDEALT, DECIDES, PENDING, OPPONENT, RUNNING, TERMINATED, TRUNCATED = range(7)
 
 LEARNER = np.dtype(
     [
@@ -101,6 +101,7 @@ VIEW = np.dtype(
         ("slots", np.bool_),
         ("canonical", np.bool_),
         ("knock_only", np.bool_),
+        ("slowly", np.bool_),  # stop after every decision of a bot, for those who watch
     ],
     align=True,
 )
@@ -148,18 +149,30 @@ def begin(state: State, start: State, dealer: int, me: Any, view: Any, controlle
     me.reward = 0.0
     me.paid = payoff(state, np.int64(me.seat), np.int64(view.kind))
     me.round_number = -1
-    run_on(state)
+    if view.slowly:
+        deal_next(state)
+    else:
+        run_on(state)
 
 
 @kernel
-def follow(state: State, me: Any) -> None:
+def follow(state: State, me: Any, slowly: bool) -> None:
     """Let bots play until a decision comes from outside or the learner's part is over."""
     seat = np.int64(me.seat)
     while state.phase != Phase.OVER and is_in(state.in_play, seat):
-        if waits_outside(state):
+        if state.phase == Phase.ROUND_OVER:
+            deal_next(state)
+        elif waits_outside(state):
             me.status = DECIDES if state.seat == seat else OPPONENT
             return
-        step(state, bot_action(state))
+        elif slowly:
+            apply(state, bot_action(state))
+        else:
+            step(state, bot_action(state))
+        if slowly:
+            me.status = RUNNING
+            return
+    run_on(state)
     if not me.begun:
         me.status = PENDING
     elif state.truncated and is_in(state.in_play, seat):
@@ -234,15 +247,26 @@ def learner_action(state: State, me: Any, view: Any, action: int) -> int:
 
 
 @kernel
+def act(state: State, me: Any, action: int, slowly: bool) -> None:
+    """Take a decision from outside, then let bots play."""
+    if slowly:
+        apply(state, action)
+        me.status = RUNNING
+    else:
+        step(state, action)
+        follow(state, me, False)
+
+
+@kernel
 def take(state: State, me: Any, view: Any, action: int) -> None:
     """Take the learner's decision, then let bots play."""
     me.begun = 1
     if action == ILLEGAL:
         forfeit(me)
-        return
-    if action != FINISH:
-        step(state, action)
-    follow(state, me)
+    elif action == FINISH:
+        follow(state, me, bool(view.slowly))
+    else:
+        act(state, me, action, bool(view.slowly))
 
 
 @entry
@@ -266,8 +290,11 @@ def begin_rows(
         state, me = states[row], learners[row]
         dealer = np.int64(dealers[me.start])
         begin(state, starts[me.start], dealer, me, view[0], controllers)
-        follow(state, me)
-        if me.status != OPPONENT:
+        if view[0].slowly:
+            me.status = RUNNING
+        else:
+            follow(state, me, False)
+        if me.status != OPPONENT and me.status != RUNNING:
             show(state, me, view[0], full, compact, mask, row)
 
 
@@ -307,7 +334,7 @@ def take_rows(
         row = rows[place]
         state, me = states[row], learners[row]
         take(state, me, view[0], np.int64(resolved[place]))
-        if me.status != OPPONENT:
+        if me.status != OPPONENT and me.status != RUNNING:
             if resolved[place] != ILLEGAL:
                 pay(state, me, np.int64(view[0].kind))
             show(state, me, view[0], full, compact, mask, row)
@@ -315,13 +342,19 @@ def take_rows(
 
 @entry
 def oppose_rows(
-    states: Any, learners: Any, rows: Any, resolved: Any, first: int, after: int
+    states: Any, learners: Any, view: Any, rows: Any, resolved: Any, first: int, after: int
 ) -> None:
     """Take decisions of policies outside the kernel, then let bots play."""
     for place in range(first, after):
         row = rows[place]
-        step(states[row], np.int64(resolved[place]))
-        follow(states[row], learners[row])
+        act(states[row], learners[row], np.int64(resolved[place]), bool(view[0].slowly))
+
+
+@entry
+def follow_rows(states: Any, learners: Any, rows: Any, first: int, after: int) -> None:
+    """One decision of a bot, or one deal, in rows that are watched."""
+    for place in range(first, after):
+        follow(states[rows[place]], learners[rows[place]], True)
 
 
 @entry
@@ -336,7 +369,7 @@ def settle_rows(
     first: int,
     after: int,
 ) -> None:
-    """Pay and show after policies outside the kernel have decided."""
+    """Pay and show what has been played outside the kernel or slowly."""
     for place in range(first, after):
         row = rows[place]
         state, me = states[row], learners[row]
@@ -415,6 +448,8 @@ class Learners:
         draws: None: every decision is the learner's. A rule's name: that rule draws and discards,
             and the learner decides only whether to knock (1) or to go on (0).
         threads: number of threads that rows are spread over; results do not depend on it.
+        watcher: called at every decision and deal between two steps, for pictures; it makes play
+            slow and changes nothing else.
 
     Raises:
         ValueError: for a value that is not allowed.
@@ -436,6 +471,7 @@ class Learners:
         canonical_suits: bool = False,
         draws: str | None = None,
         threads: int = 1,
+        watcher: Callable[[], None] | None = None,
     ) -> None:
         given = dict(locals())
         for name, allowed in CHOICES.items():
@@ -454,6 +490,8 @@ class Learners:
         self._view["slots"] = action_format == "slot"
         self._view["canonical"] = canonical_suits
         self._view["knock_only"] = draws is not None
+        self._view["slowly"] = watcher is not None
+        self.watcher = watcher
         self.slots, self.canonical = action_format == "slot", bool(canonical_suits)
         self.compact = observation_format == "compact"
         self.num_actions = NUM_SLOT_ACTIONS if self.slots else NUM_ACTIONS
@@ -580,7 +618,7 @@ class Learners:
             rows,
             *out,
         )
-        self._let_policies_play(rows, out)
+        self._play_on(rows, out)
 
     def step(
         self, rows: np.ndarray, actions: np.ndarray, seen: np.ndarray, mask: np.ndarray
@@ -606,22 +644,28 @@ class Learners:
             raise ValueError(self._complaint(int(rows[place]), int(actions[place])))
         out = self._outputs(seen, mask)
         self._run(take_rows, len(rows), states, learners, view, rows, resolved, *out)
-        self._let_policies_play(rows, out)
+        self._play_on(rows, out)
         return resolved
 
-    def _let_policies_play(self, rows: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
-        """Ask policies outside the kernel, many rows at a time, until every row has settled."""
-        if not self._policies:
+    def _play_on(self, rows: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
+        """Go on until every row has settled: ask policies, many rows at a time, and be watched."""
+        if not self._policies and self.watcher is None:
             return
         learners, states = self.learners, self.tables.states
-        waiting = rows[learners["status"][rows] == OPPONENT]
-        if not waiting.size:
+        unsettled = rows[np.isin(learners["status"][rows], (OPPONENT, RUNNING))]
+        if not unsettled.size:
             return
-        asked = waiting
+        waiting = unsettled
         while waiting.size:
-            self._ask(waiting)
-            waiting = waiting[learners["status"][waiting] == OPPONENT]
-        self._run(settle_rows, len(asked), states, learners, self._view, asked, *out)
+            if self.watcher is not None:
+                self.watcher()
+            status = learners["status"][waiting]
+            asked, running = waiting[status == OPPONENT], waiting[status == RUNNING]
+            if asked.size:
+                self._ask(asked)
+            follow_rows(states, learners, running, 0, len(running))
+            waiting = waiting[np.isin(learners["status"][waiting], (OPPONENT, RUNNING))]
+        self._run(settle_rows, len(unsettled), states, learners, self._view, unsettled, *out)
 
     def _ask(self, rows: np.ndarray) -> None:
         """One decision of a policy in each of these rows."""
@@ -644,7 +688,7 @@ class Learners:
                     f"opponent {getattr(policy, 'name', policy)!r} chose the illegal action "
                     f"{actions[bad]} at seat {states['seat'][mine[bad]]}"
                 )
-            oppose_rows(states, self.learners, mine, resolved, 0, len(mine))
+            oppose_rows(states, self.learners, self._view, mine, resolved, 0, len(mine))
 
     # --- questions -------------------------------------------------------------------------------
 

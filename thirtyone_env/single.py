@@ -21,6 +21,7 @@ import numpy as np
 from gymnasium import spaces
 
 from thirtyone_env.checks import check_choice, checked_action, checked_seed, known_options
+from thirtyone_env.game import clone
 from thirtyone_env.learner import (
     DECIDES,
     ILLEGAL,
@@ -32,8 +33,9 @@ from thirtyone_env.learner import (
     LearnerSeat,
 )
 from thirtyone_env.policy import KernelBot
-from thirtyone_env.render import render_text
+from thirtyone_env.render import RENDER_FPS, RENDER_MODES, Display, TableView
 from thirtyone_env.rules import Rules
+from thirtyone_env.state import Phase
 
 _ROW = np.zeros(1, np.int64)
 
@@ -41,15 +43,20 @@ _ROW = np.zeros(1, np.int64)
 class _LearnerEnv(gymnasium.Env[Any, Any]):
     """What both environments share: one match with one learner."""
 
-    metadata = {"render_modes": ["human", "ansi"], "render_fps": 2}  # noqa: RUF012 (Gymnasium's)
+    metadata = {  # noqa: RUF012 (Gymnasium's own form)
+        "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
+    }
 
     def __init__(
         self, *, render_mode: str | None, render_perspective: str, flatten: bool, **options: Any
     ) -> None:
-        check_choice("render_mode", render_mode, (*self.metadata["render_modes"], None))
         check_choice("render_perspective", render_perspective, ("own", "all"))
         check_choice("flatten", flatten, (False, True))
-        self._core = Learners(1, **options)
+        self._display = Display(render_mode)
+        watched = render_mode in ("human", "rgb_array")
+        self._last_round: np.ndarray | None = None
+        self._core = Learners(1, watcher=self._watch if watched else None, **options)
         self.rules, self.num_players = self._core.rules, self._core.num_players
         self.render_mode, self.render_perspective = render_mode, render_perspective
         self._flatten = flatten
@@ -93,7 +100,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
             self._core.set_situation(_ROW, situation)
         if seed is not None:
             super().reset(seed=chosen)
-        self._seed, self._match = chosen, match
+        self._seed, self._match, self._last_round = chosen, match, None
         self._seen, self._mask = self._core.new_outputs()
         self._core.deal(_ROW, np.uint64(chosen), match, self._seen, self._mask)
         if self.render_mode == "human":
@@ -179,15 +186,44 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         """The learner's seat in the match in progress."""
         return int(self._core.learners["seat"][0])
 
+    def _watch(self) -> None:
+        """Look at the match between two steps."""
+        states = self._core.tables.states
+        if states["phase"][0] == Phase.ROUND_OVER:
+            self._last_round = clone(states)
+        elif self.render_mode == "human":
+            self._show()
+
+    def _show(self) -> Any:
+        viewer = self.learner_seat if self.render_perspective == "own" else None
+        return self._display.show(self._core.tables.states, viewer, self._last_round)
+
     def render(self) -> Any:
-        """The table: text for ``"ansi"``."""
+        """The table: text for ``"ansi"``, uint8[H, W, 3] for ``"rgb_array"``, or in a window.
+
+        With ``"human"`` every decision of everybody is shown while `step` plays it.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode shows nothing")
             return None
         if self._seed is None:
             self._refuse(UNDEALT)
-        viewer = self.learner_seat if self.render_perspective == "own" else None
-        return render_text(self._core.tables.states, viewer)
+        return self._show()
+
+    def view(self, colours: int = 4) -> TableView:
+        """The table as the learner sees it, for notebooks and papers."""
+        if self._seed is None:
+            self._refuse(UNDEALT)
+        return TableView(
+            self._core.tables.states,
+            self.learner_seat,
+            colours=colours,
+            last_round=self._last_round,
+        )
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._display.close()
 
     def __copy__(self) -> _LearnerEnv:
         """A copy that goes on by itself, as for `copy.deepcopy`."""

@@ -30,7 +30,7 @@ from thirtyone_env.learner import (
     LearnerSeat,
 )
 from thirtyone_env.policy import KernelBot
-from thirtyone_env.render import render_text
+from thirtyone_env.render import RENDER_FPS, Display
 from thirtyone_env.rules import Rules
 
 _SEEDS = 1 << 64
@@ -58,15 +58,16 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         check_choice("autoreset_mode", mode, (*AutoresetMode, *_MODES))
         check_choice("copy", copy, (False, True))
         check_choice("flatten", flatten, (False, True))
-        check_choice("render_mode", render_mode, ("ansi", None))
+        check_choice("render_mode", render_mode, ("ansi", "rgb_array", None))
+        self._display = Display(render_mode)
         check_choice("render_perspective", render_perspective, ("own", "all"))
         self._core = Learners(num_envs, **options)
         self.num_envs = num_envs
         self.rules, self.num_players = self._core.rules, self._core.num_players
         self.autoreset_mode = mode
         self.metadata = {
-            "render_modes": ["ansi"],
-            "render_fps": 2,
+            "render_modes": ["ansi", "rgb_array"],
+            "render_fps": RENDER_FPS,
             "autoreset_mode": self.autoreset_mode,
         }
         self.render_mode, self.render_perspective = render_mode, render_perspective
@@ -319,14 +320,14 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._core.set_opponents(opponents)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The tables, one text a row."""
+        """The tables: a text or uint8[H, W, 3] for every row."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode shows nothing")
             return None
         self._require_dealt()
         own = self.render_perspective == "own"
         return tuple(
-            render_text(
+            self._display.show(
                 self._core.tables.states[row : row + 1],
                 int(self._core.learners["seat"][row]) if own else None,
             )

@@ -513,3 +513,31 @@ def test_masks_are_found_through_wrappers():
     masks = env.get_wrapper_attr("action_masks")()
     assert masks.dtype == bool
     assert masks.tolist() == env.unwrapped.action_masks().tolist()
+
+
+@pytest.mark.parametrize("preset", ["danish", "schwimmen_a7", "dutch_buy_in"])
+@pytest.mark.parametrize("name", IDS)
+def test_being_watched_changes_nothing(name, preset):
+    """Pictures want every decision of everybody; the play is the same to the byte."""
+    opponents = ("random", Outside("danish"), "swedish")
+    options = {"rules": preset, "opponents": opponents, "learner_seat": "random"}
+    one, two = make(name, **options), make(name, render_mode="rgb_array", **options)
+    rng = generator("watched", name, preset)
+    seed = int(rng.integers(1 << 30))
+    results, others = one.reset(seed=seed), two.reset(seed=seed)
+    rounds = 0
+    for _ in range(250):
+        assert results[0]["observation"].tobytes() == others[0]["observation"].tobytes()
+        assert (results[0]["action_mask"] == others[0]["action_mask"]).all()
+        assert results[1:-1] == others[1:-1]
+        rounds += two._last_round is not None
+        if len(results) == 5 and (results[2] or results[3]):
+            results, others = one.reset(), two.reset()
+        else:
+            action = int(rng.choice(np.flatnonzero(one.action_masks())))
+            results, others = one.step(action), two.step(action)
+    assert rounds > 10
+    picture = two.render()
+    assert picture.dtype == np.uint8
+    assert picture.std() > 10
+    assert "seat" in str(two.view())
