@@ -159,8 +159,11 @@ class Node:
             seats = self.tree.num_players
             return [(seat, 1 / seats) for seat in range(seats)]
         free, left = self._free_cards()
-        ways, most = comb(len(free), left), len(free) - 1
-        return [(card, comb(most - k, left - 1) / ways) for k, card in enumerate(free[: most + 2 - left])]
+        ways, last = comb(len(free), left), len(free) - left
+        return [
+            (card, comb(len(free) - 1 - place, left - 1) / ways)
+            for place, card in enumerate(free[: last + 1])
+        ]
 
     def _free_cards(self) -> tuple[list[int], int]:
         """The cards that may still come to the place that is being filled, and how many will."""

@@ -113,7 +113,7 @@ def _numbers(name: str, text: str) -> tuple[int, ...] | None:
     try:
         return tuple(map(int, text.split())) or None
     except ValueError:
-        raise ValueError(f"{name} = {text!r} is not allowed; allowed: numbers, a seat each") from None
+        raise ValueError(f"{name} = {text!r} is not allowed; allowed: a number a seat") from None
 
 
 def make_tree(parameters: dict[str, Any]) -> Tree:
@@ -271,9 +271,9 @@ class ThirtyOneObserver:
 
     The tensor has the parts ``player`` (S) and ``observation`` (the full observation, relative to
     the player); with perfect recall also ``dealt`` (2, C: the hand and the open cards of the deal)
-    and ``history`` (N, S + A + C: for each decision of the round who took it, relative to the player,
-    what it was, and the cards that it showed the player). There is no tensor without the private
-    or the public part.
+    and ``history`` (N, S + A + C: for each decision of the round who took it, relative to the
+    player, what it was, and the cards that it showed the player). There is no tensor without the
+    private or the public part.
     """
 
     def __init__(self, tree: Tree, kind: Any, params: dict[str, Any] | None) -> None:
