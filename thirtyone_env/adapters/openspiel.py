@@ -48,7 +48,7 @@ def _neutral(field: str) -> int | float | str:
     return "" if isinstance(getattr(_PLAIN, field), str) else -1
 
 
-PARAMETERS: dict[str, int | float | str] = {
+_OWN_PARAMETERS: dict[str, int | float | str] = {
     "rules": "danish",
     "players": 2,
     "episode": "match",
@@ -57,7 +57,8 @@ PARAMETERS: dict[str, int | float | str] = {
     "start_lives": "",
     "cards": "",
     "deck": "",
-} | {field: _neutral(field) for field in FIELDS}
+}
+PARAMETERS = _OWN_PARAMETERS | {field: _neutral(field) for field in FIELDS}
 """Every parameter with its default.
 
 Besides the fields of `Rules`: ``rules`` (a preset), ``players`` (seats), ``episode`` (match, round)
