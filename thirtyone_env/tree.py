@@ -217,13 +217,13 @@ class Node:
 
     def begin_deal(self) -> Node:
         """The node where the cards of the next round are dealt."""
-        order = self._dealing_order()
-        dealt = len(order) * self.tree.rules.hand_size
+        hands = int(self.states["in_play"][0]).bit_count()
+        dealt = hands * self.tree.rules.hand_size
         fixed = len(self._fixed())
         turned_up = 1
         if self.tree.rules.family == "exchange":
             turned_up = 0 if self.tree.rules.dealer_choice else 3
-        places = [range(first, dealt, len(order)) for first in range(len(order))]
+        places = [range(first, dealt, hands) for first in range(hands)]  # a card to each in turn
         places.append(range(dealt, dealt + turned_up))
         return replace(
             self,
@@ -238,14 +238,6 @@ class Node:
     def _fixed(self) -> tuple[int, ...]:
         """The cards that the coming round is known to begin with."""
         return () if self.has_begun else self.tree.deck
-
-    def _dealing_order(self) -> list[int]:
-        """The seats that the next round is dealt to, first card first."""
-        seats, in_play = self.tree.num_players, int(self.states["in_play"][0])
-        after = int(self.states["dealer"][0]) + 1
-        order = [(after + step) % seats for step in range(seats)]
-        order = [seat for seat in order if in_play >> seat & 1]
-        return order[1:] + order[:1]
 
     def _complete(self) -> Node:
         """Take the move that chance was completing, once all its cards are there."""

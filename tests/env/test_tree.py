@@ -98,13 +98,20 @@ def test_the_engines_randomness_is_never_used(preset, seats, monkeypatch):
 # --- the engine's game --------------------------------------------------------------------------
 
 
-def follow(rules: Rules, seats: int, rng: np.random.Generator, one_round: bool) -> None:
-    """A match of the engine with its own cards, on the tree: equal at every decision."""
+def follow(
+    rules: Rules, seats: int, rng: np.random.Generator, one_round: bool, patience: float = 0.0
+) -> int:
+    """A match of the engine with its own cards, on the tree: equal at every decision.
+
+    Returns how often cards were shuffled again in it.
+    """
+    reshuffles = 0
     mirror = Mirror(rules, seats, int(rng.integers(1 << 60)), one_round)
     node, states = mirror.tree.root(), mirror.recorder.states
     while not mirror.recorder.over:
-        for action in mirror.go_on(rng):
+        for action in mirror.go_on(rng, patience):
             node = node.after(action)
+        reshuffles += int(states["reshuffles"][0] > 0)
         if not node.is_chance:
             assert node.is_over == mirror.recorder.over
             assert node.is_over or node.legal_actions() == game.legal_actions(states)
@@ -116,6 +123,7 @@ def follow(rules: Rules, seats: int, rng: np.random.Generator, one_round: bool) 
     for kind in game.RESULT_KINDS:
         start = game.payoffs(game.prepare(rules, seats), kind)
         assert (node.payoffs(kind) == game.payoffs(states, kind) - start).all()
+    return reshuffles
 
 
 @pytest.mark.parametrize(("preset", "seats"), EVERY_TABLE)
@@ -123,6 +131,13 @@ def test_the_tree_is_the_engines_game(preset, seats):
     rng = generator("mirror", preset, seats)
     follow(PRESETS[preset], seats, rng, one_round=False)
     follow(PRESETS[preset], seats, rng, one_round=True)
+
+
+@pytest.mark.parametrize("preset", ["schwimmen_german", "danish_reshuffle"])
+def test_reshuffled_cards_come_by_chance(preset):
+    rng = generator("reshuffles", preset)
+    rules = Rules.preset(preset, low_rank=9, first_turn_knock=False, max_rounds=4)
+    assert sum(follow(rules, 2, rng, False, patience=0.95) for _ in range(8)) > 10
 
 
 # --- what players know --------------------------------------------------------------------------

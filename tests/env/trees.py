@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from thirtyone_env import Rules, game
-from thirtyone_env.actions import DRAW_STOCK, REFUSE
+from thirtyone_env.actions import DRAW_STOCK, KNOCK, PASS, REFUSE
 from thirtyone_env.cards import cards_of
 from thirtyone_env.record import Recorder
 from thirtyone_env.state import Phase
@@ -92,8 +92,12 @@ class Mirror:
         self.recorder.states["one_round"] = one_round
         self.tree = Tree(rules, seats, one_round=one_round)
 
-    def go_on(self, rng: np.random.Generator) -> list[int]:
-        """Play a random decision of the engine or its next deal; the tree's actions for it."""
+    def go_on(self, rng: np.random.Generator, patience: float = 0.0) -> list[int]:
+        """Play a random decision of the engine or its next deal; the tree's actions for it.
+
+        With some probability, `patience`, a player does not knock, and passes in the exchange
+        family: rounds then last until cards are shuffled again.
+        """
         states = self.recorder.states
         before, actions = game.clone(states), []
         if states["phase"][0] == Phase.ROUND_OVER:
@@ -105,7 +109,12 @@ class Mirror:
             if before["round_number"][0] < 0:
                 actions = [dealer]
             return actions + turned_up(before, states, DEAL, order)
-        action = int(rng.choice(game.legal_actions(states)))
+        legal = game.legal_actions(states)
+        if rng.random() < patience:
+            legal = [action for action in legal if action != KNOCK]
+            if self.tree.rules.family == "exchange" and PASS in legal:
+                legal = [PASS]
+        action = int(rng.choice(legal))
         self.recorder.take(action)
         renewed = states["renewals"][0] > before["renewals"][0]
         chance = renewed or before["phase"][0] == Phase.DEALER or action == DRAW_STOCK
