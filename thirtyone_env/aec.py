@@ -28,6 +28,7 @@ from thirtyone_env.render import RENDER_FPS, RENDER_MODES, Display, TableView
 from thirtyone_env.rules import Rules, resolve_rules
 from thirtyone_env.state import Phase
 
+_OVER, _JUDGE = int(Phase.OVER), int(Phase.JUDGE)  # a member of an enum is slow to look up
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "episode": ("match", "round"),
     "reward": ("match", "lives", "equity", None),
@@ -176,10 +177,11 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._paid = game.payoffs(states, self.reward)
+        self._unpaid = True  # all rewards are zero
         game.deal_first(states)
         # A reset cannot end anything: where the deal itself decided the round, the first player
         # may only pass on, and that step brings the rewards.
-        self._settled_by_deal = bool(states["phase"][0] >= Phase.JUDGE)
+        self._settled_by_deal = bool(states["phase"][0] >= _JUDGE)
         self._forfeited = False
         if self._settled_by_deal:
             first = (int(states["dealer"][0]) + 1) % self.num_players
@@ -216,7 +218,14 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
     ) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward, termination, truncation and info of the agent whose turn it is."""
         self._require_live()
-        return super().last(observe)
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
 
     def step(self, action: Any) -> None:
         """Take the action of ``agent_selection``; None for an agent that is finished.
@@ -250,15 +259,31 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         """Take a decision and pay what came of it; False for an illegal one, nothing changed."""
         states = self._table
         former = game.clone(states) if self.render_mode is not None else None
-        if move < game.DEAL or not game.step_states(states, move):
+        paid = np.empty(self.num_players)
+        answer = game.turn(states, move, self._kind, paid) if move >= game.DEAL else game.ILLEGAL
+        if answer == game.ILLEGAL:
             return False
         if former is not None and former["round_number"][0] != states["round_number"][0]:
             self._last_round = game.settled_round(former, move)
         if move != game.DEAL:
             self._actions.append(move)
         self._cumulative_rewards[agent] = 0.0
-        paid, before = game.payoffs(states, self.reward), self._paid
-        over = states["phase"][0] == Phase.OVER
+        if answer >= game.CHANGED:
+            self._pay(paid)
+            self._select_next()
+        else:
+            if not self._unpaid:
+                self._clear_rewards()
+                self._unpaid = True
+            self.agent_selection = self.possible_agents[answer]
+        if self.render_mode == "human":
+            self.render()
+        return True
+
+    def _pay(self, paid: np.ndarray) -> None:
+        """Pay the change in everybody's payoff, and end the parts that are over."""
+        states, before = self._table, self._paid
+        over = states["phase"][0] == _OVER
         in_play, truncated = int(states["in_play"][0]), bool(states["truncated"][0])
         for other in self.agents:
             seat = self._seat_of[other]
@@ -270,11 +295,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
             elif over:
                 self.terminations[other] = not truncated
                 self.truncations[other] = truncated
-        self._paid = paid
-        self._select_next()
-        if self.render_mode == "human":
-            self.render()
-        return True
+        self._paid, self._unpaid = paid, False
 
     def _select_next(self) -> None:
         """Finished agents first, in order of seats; else the seat to act."""
@@ -301,6 +322,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
             del record[agent]
         self.agents.remove(agent)
         self._clear_rewards()
+        self._unpaid = True
         self._select_next()
         if self.render_mode == "human" and self.agents:
             self.render()
@@ -313,7 +335,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
                 f"{agent}: action {action} ({self._name(action)}) is illegal; "
                 f"legal: {', '.join(legal)}"
             )
-        self._forfeited = True
+        self._forfeited, self._unpaid = True, False
         share = 1.0 / (self.num_players - 1)
         self._cumulative_rewards[agent] = 0.0
         for other in self.agents:
@@ -354,10 +376,9 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         if agent not in self._seat_of:
             raise ValueError(f"unknown agent {agent!r}; agents are {self.possible_agents}")
         seat = self._seat_of[agent]
-        live = agent in self.terminations and not (
-            self.terminations[agent] or self.truncations[agent]
-        )
-        observation, mask = self._look(seat, live and agent == self.agent_selection)
+        acts = agent == self.agent_selection and agent in self.terminations
+        acts = acts and not (self.terminations[agent] or self.truncations[agent])
+        observation, mask = self._look(seat, acts)
         if self._compact:
             observation = game.observe(states, seat, "compact")
         return {"observation": observation, "action_mask": mask}

@@ -57,6 +57,8 @@ def checked_action(action: Any, num_actions: int) -> int:
     Raises:
         ValueError: for anything else, or a number that is not in the space.
     """
+    if type(action) is int and 0 <= action < num_actions:
+        return action
     value = action
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.reshape(-1)[0]

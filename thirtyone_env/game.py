@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from thirtyone_env._jit import entry
+from thirtyone_env._jit import entry, kernel
 from thirtyone_env.actions import (
     NUM_ACTIONS,
     NUM_SLOT_ACTIONS,
@@ -50,11 +50,22 @@ from thirtyone_env.observation import (
     write_slot_mask,
 )
 from thirtyone_env.rules import Rules, resolve_rules
-from thirtyone_env.state import NOBODY, Phase, new_states, stock_set
+from thirtyone_env.state import NOBODY, Phase, State, new_states, stock_set
 
 DEAL = -1
 ILLEGAL = -2
+CHANGED = 16
 RESULT_KINDS = ("match", "lives", "equity")
+
+
+@kernel
+def payoff(state: State, seat: int, kind: int) -> float:
+    """A seat's payoff so far: match (0), lives (1) or equity (2)."""
+    if kind == 0:
+        return match_payoff(state, seat)
+    if kind == 1:
+        return np.float64(state.lives_payoff[seat])
+    return equity(state, seat)
 
 
 # --- entries: what Python calls ------------------------------------------------------------------
@@ -87,6 +98,30 @@ def apply_states(states: Any, action: int) -> None:
     """Take a legal decision and stop where it settles the round."""
     state = states[0]
     apply(state, action)
+
+
+@entry
+def turn(states: Any, action: int, kind: int, out: Any) -> int:
+    """Take a decision (or DEAL none) and deal on.
+
+    Returns ILLEGAL, with nothing changed; or the seat to act, plus CHANGED where payoffs may have
+    changed: then the payoffs of all seats are in `out`.
+    """
+    state = states[0]
+    before = np.int64(state.round_number)
+    asking = state.pending != 0
+    if action != DEAL:
+        if not is_legal(state, action):
+            return ILLEGAL
+        step_kernel(state, action)
+    else:
+        run_on(state)
+    settled = before != state.round_number or asking or state.pending != 0
+    if not settled and state.phase != Phase.OVER and action != DEAL:
+        return int(state.seat)
+    for seat in range(state.num_players):
+        out[seat] = payoff(state, seat, kind)
+    return CHANGED + int(state.seat)
 
 
 @entry
@@ -146,12 +181,7 @@ def results(states: Any, kind: int, out: Any) -> None:
     """Payoffs of all seats so far: 0 match, 1 lives, 2 equity."""
     state = states[0]
     for seat in range(state.num_players):
-        if kind == 0:
-            out[seat] = match_payoff(state, seat)
-        elif kind == 1:
-            out[seat] = state.lives_payoff[seat]
-        else:
-            out[seat] = equity(state, seat)
+        out[seat] = payoff(state, seat, kind)
 
 
 @entry

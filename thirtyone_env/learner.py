@@ -41,8 +41,8 @@ from thirtyone_env.arena import (
 from thirtyone_env.bots import bot_action, controller
 from thirtyone_env.checks import check_choice, checked_number, is_whole
 from thirtyone_env.engine import apply, deal_next, run_on, step
-from thirtyone_env.engine.rounds import match_payoff, prepare_match, set_first_dealer
-from thirtyone_env.equity import equity
+from thirtyone_env.engine.rounds import prepare_match, set_first_dealer
+from thirtyone_env.game import payoff
 from thirtyone_env.observation import (
     COMPACT_SIZE,
     highest_values,
@@ -109,16 +109,6 @@ VIEW = np.dtype(
 
 
 # --- kernels -------------------------------------------------------------------------------------
-
-
-@kernel
-def payoff(state: State, seat: int, kind: int) -> float:
-    """A seat's payoff so far: match (0), lives (1) or equity (2)."""
-    if kind == 0:
-        return match_payoff(state, seat)
-    if kind == 1:
-        return np.float64(state.lives_payoff[seat])
-    return equity(state, seat)
 
 
 @kernel

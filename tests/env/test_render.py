@@ -113,8 +113,8 @@ def whole_match_renders(rules: str, num_players: int, gap: float) -> None:
     last_round, number, due = None, 0, 0.0
     while not game.is_over(states):
         if number >= due:
-            viewer = int(rng.integers(-1, num_players))
-            check_pictures(states, None if viewer < 0 else viewer, last_round)
+            viewer = int(rng.integers(-2, num_players))
+            check_pictures(states, None if viewer < -1 else viewer, last_round)
             due = max(number + 1, number * gap)
         action, former = int(rng.choice(game.legal_actions(states))), game.clone(states)
         game.step(states, action)
@@ -492,10 +492,10 @@ def test_a_view_is_written_as_svg_or_png(tmp_path):
 
 
 @pytest.mark.parametrize("draw", [render_svg, render_pixels, TableView, render_text])
-@pytest.mark.parametrize("viewer", [4, -1, "player_0", True, 1.0])
+@pytest.mark.parametrize("viewer", [4, -2, "player_0", True, 1.0])
 def test_a_wrong_viewer_is_refused(draw, viewer):
     states = game.new_match("danish", 4, seed=1)
-    with pytest.raises(ValueError, match=r"viewer = .* is not allowed; allowed: None, 0 … 3"):
+    with pytest.raises(ValueError, match=r"viewer = .* is not allowed; allowed: None, -1 … 3"):
         draw(states, viewer)
 
 

@@ -50,7 +50,7 @@ class Display:
 
         Args:
             states: STATE[1].
-            viewer: the seat whose view it is; None shows everything.
+            viewer: the seat whose view it is; None shows everything, −1 what everybody sees.
             last_round: STATE[1] of the round before as it was settled; a window shows it first
                 if it has not yet.
 

@@ -158,7 +158,7 @@ def render_pixels(
 
     Args:
         states: STATE[1].
-        viewer: the seat whose view it is; None shows everything.
+        viewer: the seat whose view it is; None shows everything, −1 what everybody sees.
         colours: 4, a colour a suit, or 2.
         last_round: STATE[1] of the round before as it was settled, to say how it ended.
 

@@ -17,7 +17,7 @@ from thirtyone_env.cards import NAMES, NO_CARD, cards_of, points
 from thirtyone_env.game import value_of
 from thirtyone_env.render import outlines, seen
 from thirtyone_env.render.outlines import Outline
-from thirtyone_env.state import Phase
+from thirtyone_env.state import NOBODY, Phase
 
 WIDTH, HEIGHT = 960, 640
 PLATE_WIDTH = 148
@@ -416,6 +416,8 @@ def _frame(states: np.ndarray, viewer: int | None, last_round: np.ndarray | None
     if seen.is_settled(states):
         words.pop()
     view = "all hands open" if viewer is None else f"seat {viewer}'s view"
+    if viewer == NOBODY:
+        view = "what everybody sees"
     shapes: list[Shape] = [
         Text(16, 27, 19, "Thirty-One", GOLD),
         Text(128, 27, 14, " · ".join(words), CREAM),
@@ -438,7 +440,7 @@ def describe(
 
     Args:
         states: STATE[1].
-        viewer: the seat whose view it is; None shows everything.
+        viewer: the seat whose view it is; None shows everything, −1 what everybody sees.
         colours: 4, a colour a suit, or 2.
         last_round: STATE[1] of the round before this one as it was settled; how it ended is then
             written above the table.

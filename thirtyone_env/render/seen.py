@@ -1,7 +1,8 @@
 """What a viewer sees of a table, and the words for it; text and pictures both ask here.
 
-A viewer is a seat, or None for somebody who sees everything. Hands that the rules lay open at the
-end of a round are open to everybody once it is settled (`Phase.ROUND_OVER`, `Phase.OVER`).
+A viewer is a seat, None for somebody who sees everything, or NOBODY for what everybody sees. Hands
+that the rules lay open at the end of a round are open to everybody once it is settled
+(`Phase.ROUND_OVER`, `Phase.OVER`).
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ def checked_viewer(states: np.ndarray, viewer: Any) -> int | None:
     """
     seats = int(states["num_players"][0])
     whole = isinstance(viewer, int | np.integer) and not isinstance(viewer, bool)
-    if viewer is not None and not (whole and 0 <= viewer < seats):
-        raise ValueError(f"viewer = {viewer!r} is not allowed; allowed: None, 0 … {seats - 1}")
+    if viewer is not None and not (whole and NOBODY <= viewer < seats):
+        allowed = f"None, {NOBODY} … {seats - 1}"
+        raise ValueError(f"viewer = {viewer!r} is not allowed; allowed: {allowed}")
     return None if viewer is None else int(viewer)
 
 

@@ -63,7 +63,7 @@ def render_text(states: np.ndarray, viewer: int | None = None, *, colour: bool =
 
     Args:
         states: STATE[1].
-        viewer: the seat whose view it is; None shows everything.
+        viewer: the seat whose view it is; None shows everything, −1 what everybody sees.
         colour: suits in four colours (ANSI escapes).
 
     Returns:
