@@ -31,6 +31,10 @@ def test_the_match_is_the_same_without_dead_steps(num_players):
             for agent, reward in live.rewards.items():
                 totals[agent] += reward
         assert totals == pytest.approx(expected)
+        seen, reward, ended, cut, _ = live.last()
+        assert ended or cut
+        assert reward == pytest.approx(expected[live.agent_selection])
+        assert not seen["action_mask"].any()
         assert live.unwrapped.record() == plain.record()
 
 

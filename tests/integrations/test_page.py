@@ -5,6 +5,8 @@ Its code blocks are marked ``py`` rather than ``python``: each runs where its li
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,13 @@ spec.loader.exec_module(integrations)
 ROWS = {row.name: row for row in integrations.ROWS}
 TABLE = dict(re.findall(r"^\| \[.*?\]\(#(\w+)\) \| (.*) \|$", PAGE, re.MULTILINE))
 MODULES = {"rllib": "ray"}
+
+
+def require(name):
+    """Skip where the library is not installed."""
+    module = MODULES.get(name, name)
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
 
 
 def test_the_table_names_what_is_tested():
@@ -46,9 +55,7 @@ def test_every_example_is_in_the_table_and_says_how_to_install():
 @pytest.mark.filterwarnings("ignore")  # the libraries' own
 @pytest.mark.parametrize("name", list(ROWS))
 def test_the_page(name, tmp_path, monkeypatch):
-    module = MODULES.get(name, name)
-    if importlib.util.find_spec(module) is None:
-        pytest.skip(f"{module} is not installed")
+    require(name)
     section = re.search(rf"^## .*{{ ?#{name} ?}}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
     assert section is not None
     blocks = re.findall(r"```py\n(.*?)```", section[1], re.DOTALL)
@@ -56,3 +63,18 @@ def test_the_page(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for block in blocks:
         exec(compile(block, name, "exec"), {"__name__": "example"})
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", list(ROWS))
+def test_the_example(name, tmp_path):
+    require(name)
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / ROWS[name].example],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"[1-9]\d\d+ steps\b.*\bno illegal action", done.stdout), done.stdout

@@ -20,6 +20,9 @@ from thirtyone_env.adapters.rllib import ThirtyOneMultiAgentEnv
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, many
 
 
+SHORT = {"preset": "danish", "max_rounds": 1}
+
+
 class Logged(ThirtyOneMultiAgentEnv):
     """Notes what every finished match paid, by the engine."""
 
@@ -137,9 +140,23 @@ def test_episodes_inside_rllib_are_paid_and_masked(cluster, num_players):
     algo.stop()
 
 
+def test_cut_matches_are_truncated_and_not_terminated():
+    env = ThirtyOneMultiAgentEnv({"num_players": 3, "rules": SHORT})
+    rng = generator("rllib cut")
+    seen, _ = env.reset(seed=int(rng.integers(1 << 60)))
+    over = False
+    while not over:
+        actor = env.env.agent_selection
+        action = int(rng.choice(np.flatnonzero(seen[actor]["action_mask"])))
+        seen, _, ended, cut, _ = env.step({actor: action})
+        over = cut["__all__"]
+    assert set(seen) == set(env.possible_agents)
+    assert not any(ended.values())
+    assert all(cut.values())
+
+
 def test_cut_matches_reach_the_learner(cluster):
-    rules = {"preset": "danish", "max_rounds": 1}
-    algo = algorithm(num_players=3, rules=rules)
+    algo = algorithm(num_players=3, rules=SHORT)
     episodes = algo.env_runner.sample(num_episodes=3)
     assert all(episode.is_truncated for episode in episodes)
     algo.stop()
