@@ -3,7 +3,7 @@
 Two players, one round, a deck of eight cards of which each player's first is known, and at most
 two turns before the round is void::
 
-    pip install open_spiel
+    pip install -c constraints.txt -e '.[openspiel]'
     python examples/openspiel_cfr.py
 """
 
@@ -65,7 +65,7 @@ def search(rounds: int, rng: np.random.RandomState) -> None:
             state.apply_action(action)
         won += state.returns()[0]
     print(f"{'search against random play':32} {won / rounds:+.2f} lives a round")
-    print(f"{decisions} decisions, none of them illegal")
+    print(f"{decisions} steps in {rounds} rounds, no illegal action")
 
 
 if __name__ == "__main__":
