@@ -6,14 +6,16 @@ stops at the learner's next decision or when the learner's part is over: the mat
 ended or the learner is eliminated.
 
 A reset ends nothing. Where the learner's part is over before its first decision, the mask allows
-one action (pass, or going on), and its step brings the pending reward and flag.
+one action, to pass (both, where it decides about knocking only), and that step brings the pending
+reward and flag.
 
 Shapes: B matches, S seats, K numbers of an observation, A actions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -38,7 +40,7 @@ from thirtyone_env.arena import (
     spread,
     waits_outside,
 )
-from thirtyone_env.bots import bot_action, controller
+from thirtyone_env.bots import DRAWS, bot_action, controller
 from thirtyone_env.checks import check_choice, checked_number, is_whole
 from thirtyone_env.engine import apply, deal_next, run_on, step
 from thirtyone_env.engine.rounds import prepare_match, set_first_dealer
@@ -78,7 +80,13 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 # kernel; RUNNING: whoever watches (neither is left between steps). TERMINATED, TRUNCATED: a reset.
 UNDEALT, DECIDES, PENDING, OPPONENT, RUNNING, TERMINATED, TRUNCATED = range(7)
 
-LEARNER = np.dtype(
+
+def _record(fields: list[Any]) -> np.dtype[Any]:
+    """A layout whose fields are attributes, compiled and interpreted alike."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+LEARNER = _record(
     [
         ("paid", np.float64),  # payoff of the learner that rewards have been paid for
         ("reward", np.float64),  # of the last step
@@ -88,12 +96,11 @@ LEARNER = np.dtype(
         ("seat", np.int8),
         ("status", np.int8),
         ("begun", np.int8),  # the learner has stepped in this match
-    ],
-    align=True,
+    ]
 )
 """What is kept of a learner beside its match."""
 
-VIEW = np.dtype(
+VIEW = _record(
     [
         ("kind", np.int8),  # of the reward: game.RESULT_KINDS
         ("seat", np.int8),  # the learner's, or ROTATE or RANDOM
@@ -102,8 +109,7 @@ VIEW = np.dtype(
         ("canonical", np.bool_),
         ("knock_only", np.bool_),
         ("slowly", np.bool_),  # stop after every decision of a bot, for those who watch
-    ],
-    align=True,
+    ]
 )
 """How all matches of a batch are seated, seen and paid."""
 
@@ -196,13 +202,14 @@ def put_mask(state: State, me: Any, view: Any, naming: int, mask: Any, row: int)
     """The learner's legal actions; none when its part is over."""
     for action in range(mask.shape[1]):
         mask[row, action] = 0
-    if me.status == PENDING:
-        mask[row, 0 if view.knock_only else PASS] = 1
-    elif me.status == DECIDES:
-        if view.knock_only:
+    if view.knock_only:
+        if me.status == PENDING or me.status == DECIDES:
             mask[row, 0] = 1
             mask[row, 1] = 1
-        elif view.slots:
+    elif me.status == PENDING:
+        mask[row, PASS] = 1
+    elif me.status == DECIDES:
+        if view.slots:
             write_slot_mask(state, naming, mask, row)
         else:
             write_mask(state, naming, mask, row)
@@ -226,9 +233,9 @@ def show(state: State, me: Any, view: Any, full: Any, compact: Any, mask: Any, r
 
 @kernel
 def learner_action(state: State, me: Any, view: Any, action: int) -> int:
-    """The engine's action for the learner's; FINISH for the one that ends what is decided."""
+    """The engine's action for the learner's; FINISH for one that ends what is decided."""
     if me.status == PENDING:
-        return FINISH if action == (0 if view.knock_only else PASS) else ILLEGAL
+        return FINISH if view.knock_only or action == PASS else ILLEGAL
     if me.status != DECIDES:
         return ILLEGAL
     naming = naming_for(state, np.int64(me.seat), bool(view.canonical))
@@ -348,6 +355,24 @@ def follow_rows(states: Any, learners: Any, rows: Any, first: int, after: int) -
 
 
 @entry
+def show_rows(
+    states: Any,
+    learners: Any,
+    view: Any,
+    rows: Any,
+    full: Any,
+    compact: Any,
+    mask: Any,
+    first: int,
+    after: int,
+) -> None:
+    """What the learners see, once more."""
+    for place in range(first, after):
+        row = rows[place]
+        show(states[row], learners[row], view[0], full, compact, mask, row)
+
+
+@entry
 def settle_rows(
     states: Any,
     learners: Any,
@@ -406,7 +431,8 @@ def controller_of(opponent: Opponent) -> np.ndarray:
         name = opponent.name
     elif not isinstance(opponent, str):
         name = getattr(opponent, "controller", "external")
-        if not callable(getattr(opponent, "act_batch", None)) or not isinstance(name, str):
+        plays = callable(getattr(opponent, "act_batch", None)) and not isinstance(opponent, type)
+        if not plays or not isinstance(name, str):
             raise ValueError(
                 f"opponent {opponent!r} is not allowed; allowed: a bot's name or a policy with "
                 "act_batch(tables, rows)"
@@ -466,6 +492,7 @@ class Learners:
         given = dict(locals())
         for name, allowed in CHOICES.items():
             check_choice(name, given[name], allowed)
+        check_choice("draws", draws, (None, *DRAWS))
         self.size = checked_number("num_envs", size, 1, 1 << 31)
         self.threads = checked_number("threads", threads, 1, 1 << 10)
         self.rules = resolve_rules(rules)
@@ -499,7 +526,7 @@ class Learners:
         self._controllers = np.zeros((1, self.num_players), CONTROLLER)
         self._starts, self._dealers = np.zeros(0, STATE), np.zeros(0, np.int8)
         self.set_opponents(opponents)
-        self.set_situation(self._all, {})
+        self.put_situation(self._all, self.situation({}))
 
     def _checked_seat(self, seat: Any) -> int:
         named = {"rotate": ROTATE, "random": RANDOM}
@@ -534,27 +561,53 @@ class Learners:
         self.opponents = tuple(found)
         self._policies = bool(self._controllers["ask"][:, 1:].any())
 
-    def set_situation(self, rows: np.ndarray, situation: Mapping[str, Any]) -> None:
-        """Say how matches dealt from now on in some rows begin.
+    def situation(self, options: Mapping[str, Any]) -> tuple[np.ndarray, int]:
+        """How matches begin, checked: dealer, lives, deck, as for `game.prepare`.
 
-        Args:
-            rows: int64[N].
-            situation: dealer, lives, deck, as for `game.prepare`.
+        Returns:
+            STATE[1] before the deal and the seat of the first dealer, for `put_situation`.
 
         Raises:
-            ValueError: for a value that is not allowed; nothing has changed then.
+            ValueError: for a value that is not allowed.
         """
         one_round = self.episode == "round"
-        start = game.prepare(self.rules, self.num_players, one_round=one_round, **situation)
-        dealer = situation.get("dealer")
+        start = game.prepare(self.rules, self.num_players, one_round=one_round, **options)
+        dealer = options.get("dealer")
+        return start, NOBODY if dealer is None else int(dealer)
+
+    def put_situation(self, rows: np.ndarray, situation: tuple[np.ndarray, int]) -> None:
+        """Let matches dealt from now on in some rows begin with a situation."""
+        start, dealer = situation
         numbers = self.learners["start"]
         numbers[rows] = len(self._starts)
         kept, self.learners["start"] = np.unique(numbers, return_inverse=True)
         self._starts = np.concatenate([self._starts, start])[kept]
-        self._dealers = np.append(self._dealers, NOBODY if dealer is None else dealer)[kept]
-        self._dealers = self._dealers.astype(np.int8)
+        self._dealers = np.append(self._dealers, dealer)[kept].astype(np.int8)
 
     # --- play ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def undone_on_error(self, seen: np.ndarray, mask: np.ndarray) -> Iterator[None]:
+        """Put every match back if a policy outside the kernel, or who watches, raises.
+
+        Args:
+            seen, mask: as from `new_outputs`; written anew then.
+        """
+        if not self._policies and self.watcher is None:
+            yield
+            return
+        states, learners = game.clone(self.tables.states), self.learners.copy()
+        try:
+            yield
+        except BaseException:
+            self.tables.states[:], self.learners[:] = states, learners
+            self.show(np.flatnonzero(learners["status"] != UNDEALT), seen, mask)
+            raise
+
+    def show(self, rows: np.ndarray, seen: np.ndarray, mask: np.ndarray) -> None:
+        """Write what the learners in some rows see, and their masks."""
+        out = self._outputs(seen, mask)
+        self._run(show_rows, len(rows), self.tables.states, self.learners, self._view, rows, *out)
 
     def new_outputs(self) -> tuple[np.ndarray, np.ndarray]:
         """Arrays for `deal` and `step` to write to: uint8 or float32[B, K], int8[B, A]."""
@@ -591,11 +644,16 @@ class Learners:
             seeds, matches: uint64[N] and int64[N], what the cards derive from.
             seen, mask: as from `new_outputs`; these rows of them are written.
         """
+        with self.undone_on_error(seen, mask):
+            self._begin(rows, seeds, matches, self._outputs(seen, mask))
+
+    def _begin(
+        self, rows: np.ndarray, seeds: Any, matches: Any, out: tuple[np.ndarray, ...]
+    ) -> None:
         states, learners = self.tables.states, self.learners
         states[rows] = self._starts[learners["start"][rows]]
         states["seed"][rows], states["match"][rows] = seeds, matches
         learners["line_up"][rows] = len(self._line_ups) - 1
-        out = self._outputs(seen, mask)
         self._run(
             begin_rows,
             len(rows),
@@ -624,7 +682,8 @@ class Learners:
             int64[N]: `ILLEGAL` where the action was illegal and ended the episode.
 
         Raises:
-            ValueError: for an illegal action under ``illegal="raise"``; no row has changed then.
+            ValueError: for an illegal action under ``illegal="raise"``, or of a policy; no row has
+                changed then, nor by whatever else a policy raises.
         """
         states, learners, view = self.tables.states, self.learners, self._view
         resolved = np.empty(len(rows), np.int64)
@@ -633,8 +692,9 @@ class Learners:
             place = int(np.argmax(resolved == ILLEGAL))
             raise ValueError(self._complaint(int(rows[place]), int(actions[place])))
         out = self._outputs(seen, mask)
-        self._run(take_rows, len(rows), states, learners, view, rows, resolved, *out)
-        self._play_on(rows, out)
+        with self.undone_on_error(seen, mask):
+            self._run(take_rows, len(rows), states, learners, view, rows, resolved, *out)
+            self._play_on(rows, out)
         return resolved
 
     def _play_on(self, rows: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
@@ -668,14 +728,18 @@ class Learners:
             asked.setdefault(id(policy), (policy, []))[1].append(mine)
         for policy, parts in asked.values():
             mine = np.sort(np.concatenate(parts))
-            actions = np.asarray(policy.act_batch(self.tables, mine))
-            whole = np.issubdtype(actions.dtype, np.integer) and actions.shape == mine.shape
-            resolved = np.empty(len(mine), np.int64)
-            actions = actions.astype(np.int64) if whole else np.full(len(mine), -1)
+            name = getattr(policy, "name", policy)
+            actions = np.asarray(policy.act_batch(self.tables, mine.copy()))
+            if not np.issubdtype(actions.dtype, np.integer) or actions.shape != mine.shape:
+                raise ValueError(
+                    f"opponent {name!r} answered {actions.dtype}{list(actions.shape)}; "
+                    f"int64[{len(mine)}] is expected, an action for each row"
+                )
+            actions, resolved = actions.astype(np.int64), np.empty(len(mine), np.int64)
             bad = resolve_actions(states, mine, actions, resolved, False, False)
             if bad >= 0:
                 raise ValueError(
-                    f"opponent {getattr(policy, 'name', policy)!r} chose the illegal action "
+                    f"opponent {name!r} chose the illegal action "
                     f"{actions[bad]} at seat {states['seat'][mine[bad]]}"
                 )
             oppose_rows(states, self.learners, self._view, mine, resolved, 0, len(mine))
@@ -684,15 +748,11 @@ class Learners:
 
     def _complaint(self, row: int, action: int) -> str:
         seen, mask = self.new_outputs()
-        rows = np.array([row])
-        settle = self._outputs(seen, mask)
-        before = self.learners[rows]
-        settle_rows(self.tables.states, self.learners, self._view, rows, *settle, 0, 1)
-        self.learners[rows] = before
+        self.show(np.array([row]), seen, mask)
         legal = [f"{a} ({self.name_of(a, row)})" for a in np.flatnonzero(mask[row]).tolist()]
         where = f"row {row}, " if self.size > 1 else ""
         return (
-            f"action {action} is illegal ({where}seat {before['seat'][0]}); "
+            f"action {action} is illegal ({where}seat {self.learners['seat'][row]}); "
             f"legal: {', '.join(legal) or 'none'}"
         )
 

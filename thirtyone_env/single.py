@@ -20,6 +20,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from thirtyone_env.bots import DRAWS
 from thirtyone_env.checks import check_choice, checked_action, checked_seed, known_options
 from thirtyone_env.game import clone
 from thirtyone_env.learner import (
@@ -97,12 +98,14 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
             chosen = secrets.randbits(63) if self._seed is None else self._seed
             match = self._match + 1
         if situation or seed is not None:
-            self._core.set_situation(_ROW, situation)
+            self._core.put_situation(_ROW, self._core.situation(situation))
         if seed is not None:
             super().reset(seed=chosen)
-        self._seed, self._match, self._last_round = chosen, match, None
-        self._seen, self._mask = self._core.new_outputs()
-        self._core.deal(_ROW, np.uint64(chosen), match, self._seen, self._mask)
+        self._last_round = None
+        seen, mask = self._core.new_outputs()
+        self._core.deal(_ROW, np.uint64(chosen), match, seen, mask)
+        self._seed, self._match = chosen, match
+        self._seen, self._mask = seen, mask
         if self.render_mode == "human":
             self.render()
         return self._observation(), self._info()
@@ -117,7 +120,8 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             ValueError: for an action that is not in the space (nothing changes), or an illegal
-                one under ``illegal="raise"``, naming the legal ones.
+                one under ``illegal="raise"``, naming the legal ones, or one of a policy's: the
+                match is as it was before.
             RuntimeError: before reset and after the end.
         """
         core = self._core
@@ -153,7 +157,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
     def _observation(self) -> Any:
         if self._flatten:
             return self._seen[0]
-        return {"observation": self._seen[0], "action_mask": self._mask[0]}
+        return {"observation": self._seen[0], "action_mask": self._mask[0].copy()}
 
     def _info(self) -> dict[str, Any]:
         return {
@@ -183,7 +187,13 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def learner_seat(self) -> int:
-        """The learner's seat in the match in progress."""
+        """The learner's seat in the match in progress.
+
+        Raises:
+            RuntimeError: before reset.
+        """
+        if self._seed is None:
+            self._refuse(UNDEALT)
         return int(self._core.learners["seat"][0])
 
     def _watch(self) -> None:
@@ -195,7 +205,8 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
             self._show()
 
     def _show(self) -> Any:
-        viewer = self.learner_seat if self.render_perspective == "own" else None
+        own = self.render_perspective == "own"
+        viewer = int(self._core.learners["seat"][0]) if own else None
         return self._display.show(self._core.tables.states, viewer, self._last_round)
 
     def render(self) -> Any:
@@ -318,6 +329,7 @@ class KnockTimingEnv(_LearnerEnv):
         flatten: bool = False,
         draws: str = "greedy",
     ) -> None:
+        check_choice("draws", draws, tuple(DRAWS))
         super().__init__(
             rules=rules,
             num_players=num_players,
