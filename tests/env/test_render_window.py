@@ -22,7 +22,6 @@ from thirtyone_env import game
 from thirtyone_env.render import RENDER_FPS, Display, render_pixels
 from thirtyone_env.render.scene import HEIGHT, WIDTH, describe
 from thirtyone_env.render.window import Window
-from thirtyone_env.state import Phase
 
 
 @pytest.fixture(autouse=True)
@@ -212,60 +211,18 @@ def test_a_display_by_mode():
 # --- videos --------------------------------------------------------------------------------------
 
 
-class OneSeat(gymnasium.Env):
-    """Seat 0 of an AEC environment, the others played by bots."""
-
-    metadata = {"render_modes": ["rgb_array"], "render_fps": RENDER_FPS}  # noqa: RUF012
-
-    def __init__(self, render_mode: str) -> None:
-        self.render_mode = render_mode
-        self.env = thirtyone_env.env(num_players=3, render_mode=render_mode, episode="round")
-        self.action_space = self.env.action_space("player_0")
-        self.observation_space = self.env.observation_space("player_0")["observation"]
-
-    def _play_on(self) -> tuple[Any, ...]:
-        env, bot = self.env, thirtyone_env.make_bot("danish")
-        while env._states["phase"][0] != Phase.OVER and env.agent_selection != "player_0":
-            env.step(bot.act(env))
-        over = env._states["phase"][0] == Phase.OVER
-        return env.observe("player_0")["observation"], 0.0, bool(over), False, {}
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict]:
-        super().reset(seed=seed)
-        self.env.reset(seed=seed)
-        return self._play_on()[0], {}
-
-    def step(self, action: int) -> tuple[Any, ...]:
-        self.env.step(action)
-        return self._play_on()
-
-    def render(self) -> Any:
-        return self.env.render()
-
-    def close(self) -> None:
-        self.env.close()
-
-
-def single_seat() -> tuple[Any, Any]:
-    """A Gymnasium environment that makes arrays, and a legal action for it."""
-    if "ThirtyOne-v0" in gymnasium.registry:
-        env = gymnasium.make("ThirtyOne-v0", render_mode="rgb_array")
-        return env, lambda: int(np.flatnonzero(env.unwrapped.action_masks())[0])
-    env = OneSeat("rgb_array")
-    return env, lambda: thirtyone_env.make_bot("danish").act(env.env)
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_record_video_makes_a_clip_to_watch(tmp_path):
     moviepy = pytest.importorskip("moviepy")
-    env, act = single_seat()
+    env = gymnasium.make("ThirtyOne-v0", render_mode="rgb_array", illegal="raise")
+    bot = thirtyone_env.make_bot("danish")
     recorded = gymnasium.wrappers.RecordVideo(
         env, str(tmp_path / "videos"), episode_trigger=lambda _: True
     )
     recorded.reset(seed=3)
     frames, over = 1, False
     while not over and frames < 40:
-        _, _, terminated, truncated, _ = recorded.step(act())
+        _, _, terminated, truncated, _ = recorded.step(bot.act(env))
         frames, over = frames + 1, terminated or truncated
     recorded.close()
     [path] = tmp_path.glob("videos/*.mp4")
@@ -276,3 +233,25 @@ def test_record_video_makes_a_clip_to_watch(tmp_path):
         pictures = list(clip.iter_frames())
     assert all(picture.mean() > 40 for picture in pictures)
     assert len({picture.tobytes() for picture in pictures}) > 2
+
+
+def test_gymnasiums_window_shows_every_decision_and_closes():
+    """Between two steps of the learner the others act and rounds end; all of it is shown."""
+    env = gymnasium.make("ThirtyOne-v0", render_mode="human", illegal="raise", num_players=3)
+    display, shown = env.unwrapped._display, []
+    show = display.show
+    display.show = lambda states, *rest: shown.append((int(states["seat"][0]), *rest))
+    bot = thirtyone_env.make_bot("danish")
+    env.reset(seed=3)
+    steps, over = 0, False
+    while not over:
+        _, _, terminated, truncated, _ = env.step(bot.act(env))
+        steps, over = steps + 1, terminated or truncated
+    assert len(shown) > 2 * steps
+    assert {seat for seat, *_ in shown} == {0, 1, 2}
+    assert any(last_round is not None for _, _, last_round in shown)
+    display.show = show
+    assert env.render() is None
+    assert display._window is not None
+    env.close()
+    env.close()
