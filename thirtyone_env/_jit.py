@@ -44,6 +44,20 @@ def kernel(function: Function) -> Function:
     )(function)
 
 
+def inlined_kernel(function: Function) -> Function:
+    """As `kernel`, for what runs at every decision: its code is set in wherever it is called.
+
+    LLVM leaves most kernels as calls, which cost as much as the little work between them.
+    """
+    return numba.njit(
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=True,
+    )(function)
+
+
 def wrapping_kernel(function: Function) -> Function:
     """As `kernel`, for unsigned arithmetic that is meant to wrap around."""
     if INTERPRETED:

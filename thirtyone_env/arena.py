@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from thirtyone_env._jit import entry, kernel
+from thirtyone_env._jit import entry, inlined_kernel, kernel
 from thirtyone_env.actions import (
     FIRST_CARD,
     KNOCK,
@@ -47,6 +47,7 @@ from thirtyone_env.state import (
     STATE,
     Phase,
     State,
+    acting_seat,
     new_states,
 )
 
@@ -63,16 +64,16 @@ _SEAT_FIELDS = tuple(
 # --- kernels -------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def waits_outside(state: State) -> bool:
     """Whether the decision comes from outside."""
-    ask = state.controllers[state.seat].ask
+    ask = state.controllers[acting_seat(state)].ask
     if ask == ASK_ALL:
         return True
     return ask == ASK_KNOCK and state.phase == Phase.TURN and may_knock(state)
 
 
-@kernel
+@inlined_kernel
 def advance(state: State) -> None:
     """Let bots play until a decision comes from outside or the match is over."""
     while state.phase != Phase.OVER:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env._jit import kernel, wrapping_kernel
+from thirtyone_env._jit import inlined_kernel, kernel, trailing_zeros, wrapping_kernel
 from thirtyone_env.actions import (
     BUY_IN,
     DECLINE,
@@ -33,15 +33,21 @@ from thirtyone_env.actions import (
 )
 from thirtyone_env.cards import (
     BIT,
+    CARD_AT,
     JOKER_MASK,
+    LANE_POINTS,
     LOWEST_JOKER,
     NO_CARD,
     RANK_MASK,
     RANK_POINTS,
     SUIT_POINTS,
+    best_suit,
     count,
     hand_value,
     lowest,
+    only_suits_count,
+    pair_ranks,
+    suit_points,
     trip_ranks,
 )
 from thirtyone_env.equity import equity
@@ -55,6 +61,7 @@ from thirtyone_env.state import (
     MAX_THRESHOLDS,
     Phase,
     State,
+    acting_seat,
     is_in,
     losses_to_go,
     next_seat,
@@ -96,17 +103,56 @@ BOT_FORMS: tuple[str, ...] = (
 # --- what a hand may become ----------------------------------------------------------------------
 
 
+@inlined_kernel
+def is_one_suit(hand: int) -> bool:
+    """Whether no two cards of a hand without jokers differ in suit."""
+    suit = np.int64(RANK_MASK)
+    return (
+        hand & ~suit == 0
+        or hand & ~(suit << 16) == 0
+        or hand & ~(suit << 32) == 0
+        or hand & ~(suit << 48) == 0
+    )
+
+
+@inlined_kernel
+def points_after_taking(hand: int, points: int, card: int) -> int:
+    """Points of the suits once a card is taken and the one goes that is missed least.
+
+    That is one outside the best suit; of a hand of one suit, its lowest card.
+    """
+    points += LANE_POINTS[trailing_zeros(np.int64(BIT[card]))]
+    return points - LANE_POINTS[trailing_zeros(hand)] if is_one_suit(hand) else points
+
+
 @kernel
-def best_after_taking(hand: int, card: int, rules: Any) -> int:
-    """Best value of a hand that takes a card and gives up another one."""
-    bit = np.int64(BIT[card])
+def best_of_all_takings(hand: int, card: int, rules: Any) -> int:
+    """Best value of a hand that takes a card and gives up another one, whatever counts."""
+    cards = hand | np.int64(BIT[card])
     best = 0
     rest = hand
     while rest:
         low = rest & -rest
         rest ^= low
-        best = max(best, hand_value((hand ^ low) | bit, rules))
+        best = max(best, hand_value(cards ^ low, rules))
     return best
+
+
+@inlined_kernel
+def best_after_taking(hand: int, card: int, rules: Any) -> int:
+    """Best value of a hand that takes a card and gives up another one."""
+    if hand and only_suits_count(hand | np.int64(BIT[card]), rules):
+        return best_suit(points_after_taking(hand, suit_points(hand), card))
+    return best_of_all_takings(hand, card, rules)
+
+
+@inlined_kernel
+def gains_by_taking(hand: int, card: int, rules: Any) -> bool:
+    """Whether a card makes a hand better."""
+    if only_suits_count(hand | np.int64(BIT[card]), rules):
+        points = suit_points(hand)
+        return best_suit(points_after_taking(hand, points, card)) > best_suit(points)
+    return best_of_all_takings(hand, card, rules) > hand_value(hand, rules)
 
 
 @kernel
@@ -173,11 +219,85 @@ def tie_break(state: State, hand: int, card: int) -> int:
 # --- draws, discards and swaps by best value -----------------------------------------------------
 
 
-@kernel
+@inlined_kernel
+def cards_to_spare(hand: int, points: int, cards: int) -> int:
+    """Those of some cards that leave the hand its best suit, if only suits count."""
+    best = best_suit(points)
+    rest, times = np.int64(0), 0
+    for suit in range(4):
+        if (points >> (16 * suit)) & 0xFFFF == best:
+            times += 1
+        else:
+            rest |= np.int64(RANK_MASK) << (16 * suit)
+    return cards if times > 1 else cards & rest
+
+
+@inlined_kernel
+def cards_least_missed(points: int, cards: int) -> int:
+    """Those of some cards without which the best suit is worth most."""
+    best, least = np.int64(-1), np.int64(0)
+    while cards:
+        low = cards & -cards
+        cards ^= low
+        value = best_suit(points - np.int64(LANE_POINTS[trailing_zeros(low)]))
+        least = low if value > best else least | low if value == best else least
+        best = max(best, value)
+    return least
+
+
+@inlined_kernel
+def sum_of_squares(points: int) -> int:
+    """Squared points of the four suits, added up."""
+    total = np.int64(0)
+    for suit in range(4):
+        worth = (points >> (16 * suit)) & 0xFFFF
+        total += worth * worth
+    return total
+
+
+@inlined_kernel
+def pick_of_equals(state: State, hand: int, points: int, cards: int) -> int:
+    """The discard by `tie_break` among cards that leave the same value, if only suits count."""
+    known = np.int64(state.known[next_seat(state, state.seat)])
+    pairs = pair_ranks(hand) if state.rules.three_of_a_kind else 0
+    squares = sum_of_squares(points)
+    best, choice = np.int64(-1 << 60), NO_CARD
+    while cards:
+        place = trailing_zeros(cards)
+        cards &= cards - 1
+        lane = place & 48
+        worth = np.int64(LANE_POINTS[place]) >> lane
+        tie = (squares - worth * (2 * ((points >> lane) & 0xFFFF) - worth)) >> 4
+        if pairs & ~(1 << (place & 15)):
+            tie += 40
+        if (known >> lane) & RANK_MASK:
+            tie -= 4 * worth
+        card = np.int64(CARD_AT[place])
+        tie = tie * 256 + lot(hand ^ (np.int64(1) << place), card)
+        if tie > best:
+            best, choice = tie, card
+    return choice
+
+
+@inlined_kernel
 def pick_discard(state: State) -> int:
     """The discard that leaves the best hand."""
-    hand = np.int64(state.hands[state.seat])
+    hand = np.int64(state.hands[acting_seat(state)])
     cards = legal_cards(state)
+    if not only_suits_count(hand, state.rules):
+        return pick_of_all(state, hand, cards)
+    points = suit_points(hand)
+    equals = cards_to_spare(hand, points, cards)
+    if equals == 0:
+        equals = cards_least_missed(points, cards)
+    if equals & (equals - 1) == 0:
+        return lowest(equals)
+    return pick_of_equals(state, hand, points, equals)
+
+
+@kernel
+def pick_of_all(state: State, hand: int, cards: int) -> int:
+    """The discard that leaves the best hand, whatever counts."""
     best, best_tie, choice = np.int64(-1), np.int64(0), NO_CARD
     while cards:
         card = lowest(cards)
@@ -229,15 +349,13 @@ def pick_exchange(state: State) -> int:
     return PASS
 
 
-@kernel
+@inlined_kernel
 def pick_draw(state: State) -> int:
     """The upcard if it makes the hand better, else the stock, else a pass."""
-    seat = np.int64(state.seat)
-    hand = np.int64(state.hands[seat])
+    hand = np.int64(state.hands[acting_seat(state)])
     upcard = np.int64(state.upcard)
-    if upcard != NO_CARD:
-        if best_after_taking(hand, upcard, state.rules) > hand_value(hand, state.rules):
-            return TAKE_UPCARD
+    if upcard != NO_CARD and gains_by_taking(hand, upcard & 63, state.rules):
+        return TAKE_UPCARD
     return DRAW_STOCK if stock_left(state) > 0 else PASS
 
 
@@ -263,7 +381,7 @@ def pick_buy_in(state: State) -> int:
     return BUY_IN if chance * pot >= 1.0 else DECLINE
 
 
-@kernel
+@inlined_kernel
 def continuing_action(state: State) -> int:
     """What the greedy rule does when it does not knock; the draws of every bot but `random`."""
     phase = np.int64(state.phase)
@@ -281,12 +399,13 @@ def continuing_action(state: State) -> int:
 # --- when to knock -------------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def threshold_now(state: State) -> int:
     """The seat's threshold in half points, by its own turn; the last one goes on."""
-    controller = state.controllers[state.seat]
-    turn = min(np.int64(state.own_turns[state.seat]), np.int64(controller.num_thresholds) - 1)
-    return np.int64(controller.thresholds[turn])
+    seat = acting_seat(state)
+    controller = state.controllers[seat]
+    turn = min(np.int64(state.own_turns[seat]), np.int64(controller.num_thresholds) - 1)
+    return np.int64(controller.thresholds[turn & 7])
 
 
 @kernel
@@ -343,11 +462,12 @@ FOUR_CARDS_MORE = 16
 """Half points that the three texts' thresholds go up by with four cards (heads-up, measured)."""
 
 
-@kernel
+@inlined_kernel
 def wants_knock(state: State) -> bool:
     """Whether the seat's bot knocks now, where it may."""
-    bot = np.int64(state.controllers[state.seat].bot)
-    value = hand_value(np.int64(state.hands[state.seat]), state.rules)
+    seat = acting_seat(state)
+    bot = np.int64(state.controllers[seat].bot)
+    value = hand_value(np.int64(state.hands[seat]), state.rules)
     if bot == Bot.NEVER_KNOCK:
         return False
     if bot == Bot.THRESHOLD:
@@ -441,10 +561,10 @@ def swedish_discard(state: State) -> int:
     return choice if then >= now - 4 else greedy
 
 
-@kernel
+@inlined_kernel
 def bot_action(state: State) -> int:
     """The decision of the seat's bot (card format)."""
-    bot = np.int64(state.controllers[state.seat].bot)
+    bot = np.int64(state.controllers[acting_seat(state)].bot)
     if bot == Bot.RANDOM:
         return random_action(state)
     phase = np.int64(state.phase)

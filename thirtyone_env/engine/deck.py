@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thirtyone_env._jit import kernel
+from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.cards import BIT, LOWEST_JOKER, lowest
 from thirtyone_env.rng import USE_CARDS, USE_RESHUFFLE, advance_stream, below, derive
 from thirtyone_env.state import State, stock_set
@@ -36,7 +36,7 @@ def fresh_deck(state: State) -> None:
     state.stream = derive(state.seed, state.match, state.round_number, USE_CARDS)
 
 
-@kernel
+@inlined_kernel
 def swap_places(state: State, first: int, second: int) -> None:
     """Exchange two places of the deck."""
     card = state.deck[first]
@@ -44,23 +44,24 @@ def swap_places(state: State, first: int, second: int) -> None:
     state.deck[second] = card
 
 
-@kernel
+@inlined_kernel
 def shuffle_next(state: State) -> None:
     """Settle by lot which card lies at the first place that is not settled yet."""
-    place = np.int64(state.shuffled)
+    place = np.int64(state.shuffled) & 63
     state.stream = advance_stream(state.stream)
-    swap_places(state, place, place + below(state.stream, np.int64(state.deck_end) - place))
+    other = place + below(state.stream, np.int64(state.deck_end) - place)
+    swap_places(state, place, other & 63)
     state.shuffled = place + 1
 
 
-@kernel
+@inlined_kernel
 def next_card(state: State) -> int:
     """Take the stock's top card."""
     if state.top == state.shuffled:
         shuffle_next(state)
-    card = np.int64(state.deck[state.top])
-    state.top += 1
-    return card
+    top = np.int64(state.top) & 63
+    state.top = top + 1
+    return np.int64(state.deck[top]) & 63
 
 
 @kernel
