@@ -34,6 +34,7 @@ from thirtyone_env.actions import (
 from thirtyone_env.cards import (
     BIT,
     CARD_AT,
+    CARD_POINTS,
     JOKER_MASK,
     LANE_POINTS,
     LOWEST_JOKER,
@@ -104,25 +105,14 @@ BOT_FORMS: tuple[str, ...] = (
 
 
 @inlined_kernel
-def is_one_suit(hand: int) -> bool:
-    """Whether no two cards of a hand without jokers differ in suit."""
-    suit = np.int64(RANK_MASK)
-    return (
-        hand & ~suit == 0
-        or hand & ~(suit << 16) == 0
-        or hand & ~(suit << 32) == 0
-        or hand & ~(suit << 48) == 0
-    )
-
-
-@inlined_kernel
 def points_after_taking(hand: int, points: int, card: int) -> int:
     """Points of the suits once a card is taken and the one goes that is missed least.
 
     That is one outside the best suit; of a hand of one suit, its lowest card.
     """
-    points += LANE_POINTS[trailing_zeros(np.int64(BIT[card]))]
-    return points - LANE_POINTS[trailing_zeros(hand)] if is_one_suit(hand) else points
+    place = trailing_zeros(hand)
+    one_suit = hand >> (place & 48) <= RANK_MASK
+    return points + np.int64(CARD_POINTS[card]) - np.int64(LANE_POINTS[place]) * one_suit
 
 
 @kernel
@@ -568,7 +558,7 @@ def bot_action(state: State) -> int:
     if bot == Bot.RANDOM:
         return random_action(state)
     phase = np.int64(state.phase)
-    if phase == Phase.TURN and bot != Bot.NEVER_KNOCK and may_knock(state) and wants_knock(state):
+    if phase == Phase.TURN and wants_knock(state) and may_knock(state):
         return KNOCK
     if bot == Bot.SWEDISH and not state.rules.exchange:
         if phase == Phase.TURN:

@@ -78,9 +78,12 @@ HIGHEST: np.ndarray = np.where(_HAS.any(axis=1), 12 - _HAS[:, ::-1].argmax(axis=
     np.int8
 )
 """int8[8192]: the highest rank of a suit, −1 of an empty one."""
+CARD_POINTS: np.ndarray = np.zeros(NUM_CARDS, dtype=np.int64)
+"""int64[56]: half points of a card in the 16 bits of its suit; 0 for jokers."""
+CARD_POINTS[:52] = RANK_POINTS[np.arange(52) % 13] << (16 * (np.arange(52) // 13))
 LANE_POINTS: np.ndarray = np.zeros(64, dtype=np.int64)
-"""int64[64]: half points of the card at a place, in its suit's 16 bits; 0 for jokers."""
-LANE_POINTS[_POSITIONS[:52]] = RANK_POINTS[np.arange(52) % 13] << (16 * (np.arange(52) // 13))
+"""int64[64]: the same of the card whose bit stands at a place."""
+LANE_POINTS[_POSITIONS] = CARD_POINTS
 SUIT_ORDER: np.ndarray = np.array([3, 0, 1, 2], dtype=np.int8)
 """int8[4]: clubs above spades above hearts above diamonds (`ties = "suit"`)."""
 
@@ -195,7 +198,7 @@ def pair_ranks(cards: int) -> int:
     return trip_ranks(cards, 1)
 
 
-@inlined_kernel
+@kernel
 def suits_value(hand: int, jokers: int) -> int:
     """Worth of the hand's best suit, the jokers with it."""
     c, d = SUIT_POINTS[jokers, hand & RANK_MASK], SUIT_POINTS[jokers, (hand >> 16) & RANK_MASK]
@@ -205,9 +208,9 @@ def suits_value(hand: int, jokers: int) -> int:
 
 
 @inlined_kernel
-def value_with(hand: int, jokers: int, rules: Any) -> int:
-    """Value of a hand that holds so many jokers."""
-    value = suits_value(hand, jokers)
+def value_with(hand: int, jokers: int, suits: int, rules: Any) -> int:
+    """Value of a hand that holds so many jokers and whose best suit is worth so much."""
+    value = suits
     ranks = trip_ranks(hand, jokers)
     if ranks:
         value = max(value, trips_value(ranks, rules))
@@ -219,15 +222,17 @@ def value_with(hand: int, jokers: int, rules: Any) -> int:
 @kernel
 def value_with_jokers(hand: int, rules: Any) -> int:
     """Value of a hand that holds a joker."""
-    return value_with(hand, count(hand & JOKER_MASK), rules)
+    jokers = count(hand & JOKER_MASK)
+    return value_with(hand, jokers, suits_value(hand, jokers), rules)
 
 
 @inlined_kernel
 def hand_value(hand: int, rules: Any) -> int:
     """Value of a hand of 3 or 4 cards in half points."""
+    suits = best_suit(suit_points(hand))
     if hand & JOKER_MASK:
         return value_with_jokers(hand, rules)
-    return value_with(hand, 0, rules)
+    return value_with(hand, 0, suits, rules)
 
 
 @inlined_kernel
