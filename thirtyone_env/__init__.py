@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 
+import gymnasium
+
 from thirtyone_env import thirtyone_v0
 from thirtyone_env._version import __version__
 from thirtyone_env.actions import action_name, parse_action
@@ -27,7 +29,14 @@ from thirtyone_env.rules import PRESETS, Rules, resolve_rules
 
 
 def _register() -> None:
-    """Register with PettingZoo where the installed version has a registry."""
+    """Register with Gymnasium, and with PettingZoo where the installed version has a registry."""
+    for name in ("ThirtyOne", "KnockTiming"):
+        if f"{name}-v0" not in gymnasium.registry:
+            gymnasium.register(
+                f"{name}-v0",
+                entry_point=f"thirtyone_env.single:{name}Env",
+                vector_entry_point=f"thirtyone_env.vector:{name}VectorEnv",
+            )
     with contextlib.suppress(ImportError):
         from pettingzoo import aec_registry, register
 

@@ -21,6 +21,7 @@ from pettingzoo import AECEnv
 from thirtyone_env import game
 from thirtyone_env.actions import NUM_ACTIONS, NUM_SLOT_ACTIONS, PASS, action_name
 from thirtyone_env.cards import NUM_CARDS
+from thirtyone_env.checks import check_choice, checked_action, checked_seed, known_options
 from thirtyone_env.observation import COMPACT_SIZE, highest_values, observation_size
 from thirtyone_env.policy import KernelBot
 from thirtyone_env.record import record_match
@@ -28,7 +29,6 @@ from thirtyone_env.render import render_text
 from thirtyone_env.rules import Rules, resolve_rules
 from thirtyone_env.state import Phase
 
-_OPTIONS = ("dealer", "lives", "deck")
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "episode": ("match", "round"),
     "reward": ("match", "lives", "equity", None),
@@ -39,21 +39,6 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "action_format": ("card", "slot"),
     "canonical_suits": (False, True),
 }
-
-
-def parse_integer_action(action: Any, num_actions: int) -> int:
-    """An action as an int: given as int, NumPy integer, or an array of one integer.
-
-    Raises:
-        ValueError: for anything else, or a number that is not in the space.
-    """
-    value = action
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.reshape(-1)[0]
-    good = isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
-    if not good or not 0 <= int(value) < num_actions:
-        raise ValueError(f"action {action!r} is not a whole number in 0 … {num_actions - 1}")
-    return int(value)
 
 
 class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
@@ -104,11 +89,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         super().__init__()
         given = dict(locals())
         for name, allowed in _CHOICES.items():
-            if given[name] not in allowed:
-                raise ValueError(
-                    f"{name} = {given[name]!r} is not allowed; allowed: "
-                    + ", ".join(map(repr, allowed))
-                )
+            check_choice(name, given[name], allowed)
         self.rules = resolve_rules(rules)
         self.num_players = self.rules.check_seats(num_players)
         self.episode, self.illegal = episode, illegal
@@ -169,15 +150,12 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         Raises:
             ValueError: for a seed or an option that is not allowed; the match in progress stays.
         """
-        situation = self._known_options(options)
+        situation = known_options(options)
         if seed is None:
             chosen = secrets.randbits(63) if self._seed is None else self._seed
             match = self._match + 1
         else:
-            good = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-            if not good or not 0 <= seed < 1 << 64:
-                raise ValueError(f"seed = {seed!r} is not allowed; allowed: 0 … 2**64 − 1")
-            chosen, match = int(seed), 0
+            chosen, match = checked_seed(seed), 0
         one_round = self.episode == "round"
         states = game.prepare(
             self.rules, self.num_players, seed=chosen, match=match, one_round=one_round, **situation
@@ -185,16 +163,6 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         self._seed, self._match, self._start = chosen, match, states.copy()
         self._states, self._actions = states, []  # type: ignore[var-annotated]
         self._begin()
-
-    def _known_options(self, options: dict[str, Any] | None) -> dict[str, Any]:
-        options = dict(options or {})
-        unknown = [name for name in options if name not in _OPTIONS]
-        if unknown:
-            warnings.warn(
-                f"reset options {unknown} are unknown and ignored; known: {list(_OPTIONS)}",
-                stacklevel=3,
-            )
-        return {name: value for name, value in options.items() if name in _OPTIONS}
 
     def _begin(self) -> None:
         states = self._table
@@ -257,7 +225,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         if self.terminations[agent] or self.truncations[agent]:
             self._finish_agent(action)
             return
-        number = parse_integer_action(action, self._num_actions)
+        number = checked_action(action, self._num_actions)
         if self._settled_by_deal:
             if number != PASS:
                 self._refuse(agent, number)

@@ -23,8 +23,9 @@ from thirtyone_env.actions import (
     is_legal,
     may_knock,
 )
-from thirtyone_env.bots import bot_action, continuing_action, controller
+from thirtyone_env.bots import bot_action, controller, going_on
 from thirtyone_env.canonical import IDENTITY, suit_names
+from thirtyone_env.checks import checked_seed
 from thirtyone_env.engine import run_on, start_match, step
 from thirtyone_env.engine.rounds import match_payoff
 from thirtyone_env.equity import equity
@@ -90,7 +91,7 @@ def outside_action(state: State, action: int, naming: int, slots: bool) -> int:
     if state.controllers[state.seat].ask == ASK_KNOCK:
         if action == 1:
             return KNOCK
-        return continuing_action(state) if action == 0 else -1
+        return going_on(state) if action == 0 else -1
     if action < 0 or action >= (NUM_SLOT_ACTIONS if slots else NUM_ACTIONS):
         return -1
     return engine_action(state, action, naming, slots)
@@ -243,13 +244,6 @@ def _distinct_rows(rows: Any, size: int) -> np.ndarray:
     return rows
 
 
-def _checked_seed(seed: Any) -> int:
-    good = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not good or not 0 <= seed < 1 << 64:
-        raise ValueError(f"seed = {seed!r} is not allowed; allowed: 0 … 2**64 − 1")
-    return int(seed)
-
-
 class Tables:
     """B matches side by side.
 
@@ -279,7 +273,7 @@ class Tables:
         self.size = len(matches)
         self.threads = threads
         self.states: np.ndarray = new_states(rules, num_players, self.size)
-        self.states["seed"] = _checked_seed(seed)
+        self.states["seed"] = checked_seed(seed)
         self._all = np.arange(self.size)
         self._start(self._all, np.asarray(matches))
 
@@ -490,11 +484,11 @@ def play_matches(
     """
     matches = np.asarray(matches, np.int64)
     blank = new_states(rules, len(bots), 1)
-    blank["seed"] = _checked_seed(seed)
+    blank["seed"] = checked_seed(seed)
     for seat, name in enumerate(bots):
-        if name in ("external", "knock"):
-            raise ValueError(f"bot {name!r} at seat {seat} decides outside; name a kernel bot")
         blank["controllers"][0, seat] = controller(name)
+        if blank["controllers"]["ask"][0, seat]:
+            raise ValueError(f"bot {name!r} at seat {seat} decides outside; name a kernel bot")
     out = np.zeros((len(matches), len(bots)))
 
     def work(first: int, after: int) -> None:

@@ -51,6 +51,7 @@ from thirtyone_env.cards import (
     suit_points,
     trip_ranks,
 )
+from thirtyone_env.checks import check_choice
 from thirtyone_env.equity import equity
 from thirtyone_env.rng import advance_stream, below, mix
 from thirtyone_env.state import (
@@ -99,6 +100,8 @@ BOT_FORMS: tuple[str, ...] = (
     "swedish",
 )
 """How bots are named; T is in points, halves allowed."""
+DRAWS: dict[str, Bot] = {"greedy": Bot.NEVER_KNOCK, "swedish": Bot.SWEDISH}
+"""Rules that draw and discard for a seat that decides about knocking only."""
 
 
 # --- what a hand may become ----------------------------------------------------------------------
@@ -552,6 +555,17 @@ def swedish_discard(state: State) -> int:
 
 
 @inlined_kernel
+def going_on(state: State) -> int:
+    """What the seat's bot does when it does not knock."""
+    if state.controllers[state.seat].bot == Bot.SWEDISH and not state.rules.exchange:
+        if state.phase == Phase.TURN:
+            return swedish_draw(state)
+        if state.phase == Phase.DISCARD:
+            return FIRST_CARD + swedish_discard(state)
+    return continuing_action(state)
+
+
+@inlined_kernel
 def bot_action(state: State) -> int:
     """The decision of the seat's bot (card format)."""
     bot = np.int64(state.controllers[acting_seat(state)].bot)
@@ -560,12 +574,7 @@ def bot_action(state: State) -> int:
     phase = np.int64(state.phase)
     if phase == Phase.TURN and wants_knock(state) and may_knock(state):
         return KNOCK
-    if bot == Bot.SWEDISH and not state.rules.exchange:
-        if phase == Phase.TURN:
-            return swedish_draw(state)
-        if phase == Phase.DISCARD:
-            return FIRST_CARD + swedish_discard(state)
-    return continuing_action(state)
+    return going_on(state)
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -590,8 +599,9 @@ def controller(spec: str) -> np.ndarray:
 
     Args:
         spec: a bot as in `BOT_FORMS`; ``"external"``: every decision comes from outside;
-            ``"knock"``: the greedy rule draws and discards, and from outside comes only whether to
-            knock (1) or to go on (0) where both are legal.
+            ``"knock:RULE"``: a rule of `DRAWS` draws and discards, and from outside comes only
+            whether to knock (1) or to go on (0) where both are legal; ``"knock"``: by the greedy
+            rule.
 
     Returns:
         A 0-dimensional array of dtype `CONTROLLER`.
@@ -604,8 +614,10 @@ def controller(spec: str) -> np.ndarray:
     result["ask"] = ASK_NOTHING
     if spec == "external":
         result["bot"], result["ask"] = EXTERNAL, ASK_ALL
-    elif spec == "knock":
-        result["bot"], result["ask"] = Bot.NEVER_KNOCK, ASK_KNOCK
+    elif name == "knock":
+        rule = "greedy" if spec == "knock" else text
+        check_choice("draws", rule, tuple(DRAWS))
+        result["bot"], result["ask"] = DRAWS[rule], ASK_KNOCK
     elif name in ("threshold", "threshold_by_turn") and text:
         values = _thresholds(spec, text)
         if name == "threshold" and len(values) > 1:

@@ -22,6 +22,7 @@ from thirtyone_env.actions import (
 )
 from thirtyone_env.canonical import IDENTITY, suit_names
 from thirtyone_env.cards import NAMES, NO_CARD, cards_of, hand_value, parse_cards, points, set_of
+from thirtyone_env.checks import checked_number, checked_seed, is_whole
 from thirtyone_env.engine import deal_next, run_on
 from thirtyone_env.engine import step as step_kernel
 from thirtyone_env.engine.deck import place_next
@@ -163,7 +164,7 @@ def value_of(states: Any, hand: int) -> int:
 def _checked_lives(rules: Rules, num_players: int, lives: Sequence[int]) -> list[int]:
     least = 0 if rules.free_ride else 1
     given = list(lives) if isinstance(lives, Sequence | np.ndarray) else []
-    good = len(given) == num_players and all(_is_whole(v) and least <= v <= 9 for v in given)
+    good = len(given) == num_players and all(is_whole(v) and least <= v <= 9 for v in given)
     if not good:
         raise ValueError(
             f"lives = {lives!r} is not allowed; allowed: {num_players} numbers, {least} … 9"
@@ -172,25 +173,15 @@ def _checked_lives(rules: Rules, num_players: int, lives: Sequence[int]) -> list
     return [int(v) for v in given]
 
 
-def _is_whole(number: Any) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
-
-
-def _checked_number(name: str, number: Any, low: int, high: int) -> int:
-    if not _is_whole(number) or not low <= number <= high:
-        raise ValueError(f"{name} = {number!r} is not allowed; allowed: {low} … {high}")
-    return int(number)
-
-
 def _checked_seat(states: np.ndarray, seat: Any) -> int:
-    return _checked_number("seat", seat, 0, int(states["num_players"][0]) - 1)
+    return checked_number("seat", seat, 0, int(states["num_players"][0]) - 1)
 
 
 def _checked_deck(rules: Rules, deck: str | Sequence[str | int]) -> list[int]:
     if not isinstance(deck, Iterable):
         raise ValueError(f"deck = {deck!r}: card names are needed, in dealing order")
     given = deck if isinstance(deck, str) else list(deck)
-    if isinstance(given, list) and given and all(_is_whole(card) for card in given):
+    if isinstance(given, list) and given and all(is_whole(card) for card in given):
         cards = [int(card) for card in given]
         if len(set(cards)) < len(cards) or not all(0 <= card < len(NAMES) for card in cards):
             raise ValueError(f"deck = {deck!r}: distinct cards are needed, 0 … {len(NAMES) - 1}")
@@ -235,11 +226,11 @@ def prepare(
     """
     rules = resolve_rules(rules)
     states = new_states(rules, rules.check_seats(num_players), 1)
-    states["seed"] = _checked_number("seed", seed, 0, (1 << 64) - 1)
-    states["match"] = _checked_number("match", match, 0, (1 << 63) - 1)
+    states["seed"] = checked_seed(seed)
+    states["match"] = checked_number("match", match, 0, (1 << 63) - 1)
     states["one_round"] = bool(one_round)
     if dealer is not None:
-        dealer = _checked_number("dealer", dealer, 0, num_players - 1)
+        dealer = checked_number("dealer", dealer, 0, num_players - 1)
     prepare_states(states, NOBODY if dealer is None else dealer)
     if lives is not None:
         given = _checked_lives(rules, num_players, lives)
@@ -292,7 +283,7 @@ def step(states: np.ndarray, action: int) -> None:
     Raises:
         ValueError: for an illegal action, naming the legal ones; the state is untouched.
     """
-    if not _is_whole(action):
+    if not is_whole(action):
         raise ValueError(f"action {action!r} is not a whole number in 0 … {NUM_ACTIONS - 1}")
     if not 0 <= action < NUM_ACTIONS or not step_states(states, int(action)):
         if is_over(states):

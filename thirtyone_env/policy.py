@@ -16,9 +16,9 @@ import numpy as np
 
 from thirtyone_env._jit import entry
 from thirtyone_env.arena import Tables, naming_for
-from thirtyone_env.bots import bot_action, controller
+from thirtyone_env.bots import bot_action, controller, going_on
 from thirtyone_env.observation import agent_action
-from thirtyone_env.state import Phase
+from thirtyone_env.state import ASK_KNOCK, Phase
 
 
 @runtime_checkable
@@ -44,19 +44,54 @@ def bot_actions(
         seat = np.int64(state.seat)
         controllers[1] = state.controllers[seat]
         state.controllers[seat] = controllers[0]
-        action = bot_action(state)
+        knock_outside = state.controllers[seat].ask == ASK_KNOCK
+        action = going_on(state) if knock_outside else bot_action(state)
         state.controllers[seat] = controllers[1]
         out[place] = agent_action(state, action, naming_for(state, seat, canonical), slots)
+
+
+@entry
+def agents_actions(states: Any, rows: Any, actions: Any, canonical: bool, slots: bool) -> None:
+    """Put the engine's actions of the seats to act into an agent's format, in place."""
+    for place in range(len(rows)):
+        state = states[rows[place]]
+        naming = naming_for(state, np.int64(state.seat), canonical)
+        actions[place] = agent_action(state, np.int64(actions[place]), naming, slots)
+
+
+def choose(
+    controller: np.ndarray,
+    states: np.ndarray,
+    rows: np.ndarray,
+    *,
+    slots: bool = False,
+    canonical: bool = False,
+) -> np.ndarray:
+    """What a controller would do for the seats to act.
+
+    Args:
+        controller: a CONTROLLER: a bot, or one that decides outside about knocking: then what
+            its rule does when it goes on.
+        states: STATE[B].
+        rows: int64[N].
+        slots, canonical: the action format, as in `Tables.act`.
+
+    Returns:
+        int64[N].
+    """
+    out = np.zeros(len(rows), np.int64)
+    bot_actions(states, rows, np.repeat(controller, 2), out, canonical, slots)
+    return out
 
 
 class KernelBot:
     """A kernel bot as a policy; make it with `make_bot`."""
 
     def __init__(self, name: str) -> None:
-        if name in ("external", "knock"):
-            raise ValueError(f"{name!r} decides outside and is no bot")
         self.name = name
         self._controller = controller(name)
+        if self._controller["ask"]:
+            raise ValueError(f"{name!r} decides outside and is no bot")
 
     def act(self, env: Any) -> int:
         """The bot's action for the agent whose turn it is.
@@ -78,9 +113,7 @@ class KernelBot:
         self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False
     ) -> np.ndarray:
         """int64[N]: the bot's actions for the seats to act in some rows of STATE[B]."""
-        out = np.zeros(len(rows), np.int64)
-        bot_actions(states, rows, np.repeat(self._controller, 2), out, canonical, slots)
-        return out
+        return choose(self._controller, states, rows, slots=slots, canonical=canonical)
 
     def act_batch(
         self, tables: Tables, rows: Any = None, *, slots: bool = False, canonical: bool = False
