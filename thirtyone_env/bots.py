@@ -148,6 +148,49 @@ def gains_by_taking(hand: int, card: int, rules: Any) -> bool:
     return best_of_all_takings(hand, card, rules) > hand_value(hand, rules)
 
 
+@inlined_kernel
+def cards_to_spare(points: int, cards: int) -> int:
+    """Those of some cards that leave the hand its best suit, if only suits count."""
+    best = best_suit(points)
+    rest, times = np.int64(0), 0
+    for suit in range(4):
+        if (points >> (16 * suit)) & 0xFFFF == best:
+            times += 1
+        else:
+            rest |= np.int64(RANK_MASK) << (16 * suit)
+    return cards if times > 1 else cards & rest
+
+
+@inlined_kernel
+def cards_least_missed(points: int, cards: int) -> int:
+    """Those of some cards without which the best suit is worth most."""
+    best, least = np.int64(-1), np.int64(0)
+    while cards:
+        low = cards & -cards
+        cards ^= low
+        value = best_suit(points - np.int64(LANE_POINTS[trailing_zeros(low)]))
+        least = low if value > best else least | low if value == best else least
+        best = max(best, value)
+    return least
+
+
+@kernel
+def best_after_discard(hand: int, cards: int, rules: Any) -> int:
+    """Best value of a hand that gives up one of some of its cards."""
+    if cards and only_suits_count(hand, rules):
+        points = suit_points(hand)
+        if cards_to_spare(points, cards):
+            return best_suit(points)
+        place = trailing_zeros(cards_least_missed(points, cards))
+        return best_suit(points - np.int64(LANE_POINTS[place]))
+    best = 0
+    while cards:
+        low = cards & -cards
+        cards ^= low
+        best = max(best, hand_value(hand ^ low, rules))
+    return best
+
+
 @kernel
 def best_after_swap(hand: int, table: int, rules: Any) -> int:
     """Best value of a hand after one exchange with the table, one card or all."""
@@ -213,32 +256,6 @@ def tie_break(state: State, hand: int, card: int) -> int:
 
 
 @inlined_kernel
-def cards_to_spare(hand: int, points: int, cards: int) -> int:
-    """Those of some cards that leave the hand its best suit, if only suits count."""
-    best = best_suit(points)
-    rest, times = np.int64(0), 0
-    for suit in range(4):
-        if (points >> (16 * suit)) & 0xFFFF == best:
-            times += 1
-        else:
-            rest |= np.int64(RANK_MASK) << (16 * suit)
-    return cards if times > 1 else cards & rest
-
-
-@inlined_kernel
-def cards_least_missed(points: int, cards: int) -> int:
-    """Those of some cards without which the best suit is worth most."""
-    best, least = np.int64(-1), np.int64(0)
-    while cards:
-        low = cards & -cards
-        cards ^= low
-        value = best_suit(points - np.int64(LANE_POINTS[trailing_zeros(low)]))
-        least = low if value > best else least | low if value == best else least
-        best = max(best, value)
-    return least
-
-
-@inlined_kernel
 def sum_of_squares(points: int) -> int:
     """Squared points of the four suits, added up."""
     total = np.int64(0)
@@ -280,7 +297,7 @@ def pick_discard(state: State) -> int:
     if not only_suits_count(hand, state.rules):
         return pick_of_all(state, hand, cards)
     points = suit_points(hand)
-    equals = cards_to_spare(hand, points, cards)
+    equals = cards_to_spare(points, cards)
     if equals == 0:
         equals = cards_least_missed(points, cards)
     if equals & (equals - 1) == 0:

@@ -107,6 +107,18 @@ def count(cards: int) -> int:
     return total
 
 
+@inlined_kernel
+def side_by_side(cards: int) -> int:
+    """A set with bit k for card k, without gaps between the suits."""
+    suit = np.int64(RANK_MASK)
+    bits = cards & suit | cards >> 3 & suit << 13 | cards >> 6 & suit << 26
+    bits |= cards >> 9 & suit << 39
+    if cards & JOKER_MASK:
+        for joker in range(4):
+            bits |= (cards >> (16 * joker + 13) & 1) << (LOWEST_JOKER + joker)
+    return bits
+
+
 @kernel
 def nth_card(cards: int, n: int) -> int:
     """The n-th card of a set in sorted order (jokers last); NO_CARD where it holds fewer."""
