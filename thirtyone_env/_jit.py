@@ -111,10 +111,11 @@ else:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             given, row, at, bits, _ = values
             array = context.make_array(signature.args[0])(context, builder, given)
+            shape = cgutils.unpack_tuple(builder, array.shape)
             strides = cgutils.unpack_tuple(builder, array.strides)
-            place = builder.add(builder.mul(row, strides[0]), builder.mul(at, strides[1]))
-            byte = ir.IntType(8)
-            start = builder.gep(builder.bitcast(array.data, byte.as_pointer()), [place])
+            start = cgutils.get_item_pointer2(
+                context, builder, array.data, shape, strides, out.layout, [row, at]
+            )
             _store_flags(builder, start, bits, size.literal_value)
             return context.get_dummy_value()
 

@@ -38,8 +38,11 @@ ROUND_FLAGS = _steps_reached(ROUND_STEPS)
 
 # --- small parts -----------------------------------------------------------------------------------
 #
-# Blocks are written in order, and flags of seats 32 or 16 at a time: what they write beyond their
-# block is overwritten by the next ones.
+# Blocks are written in order, and flags by seat 40 or 16 at a time: what they write beyond their
+# block is overwritten by the next ones. `& _PLACES` and the like say that a number is not negative,
+# which spares a check of every index.
+
+_PLACES = 0xFFF
 
 
 @inlined_kernel
@@ -80,10 +83,10 @@ def num_seats(state: State) -> int:
 
 
 @inlined_kernel
-def seat_after(state: State, seat: int) -> int:
+def seat_after(seat: int, seats: int) -> int:
     """The next seat, in play or not."""
     after = seat + 1
-    return after if after < num_seats(state) else 0
+    return (after if after < seats else 0) & 15
 
 
 @inlined_kernel
@@ -124,9 +127,9 @@ def put_seats_cards(state: State, seat: int, naming: int, out: Any, row: int, at
     other = seat
     for _ in range(seats):
         at = put_set(out, row, at, rename_set(np.int64(state.known[other]), naming))
-        other = seat_after(state, other)
+        other = seat_after(other, seats)
     for _ in range(seats - 1):
-        other = seat_after(state, other)
+        other = seat_after(other, seats)
         at = put_set(out, row, at, rename_set(np.int64(state.discards[other]), naming))
     return at
 
@@ -166,14 +169,14 @@ def put_seat_numbers(state: State, seat: int, out: Any, row: int, at: int) -> in
     other = seat
     for place in range(at, at + seats):
         out[row, place] = state.lives[other]
-        other = seat_after(state, other)
+        other = seat_after(other, seats)
     at = put_seats(state, seat, out, row, at + seats, seats_on_free_ride(state))
     rides = in_play & ~np.int64(state.rode) if state.rules.free_ride else 0
     at = put_seats(state, seat, out, row, at, rides)
     for place in range(at, at + seats):
         out[row, place] = state.buy_ins[other]
         out[row, place + seats] = state.stakes[other]
-        other = seat_after(state, other)
+        other = seat_after(other, seats)
     return at + 2 * seats
 
 
@@ -185,14 +188,14 @@ def put_moves(state: State, seat: int, out: Any, row: int, at: int) -> int:
     other = seat
     for step in range(seats):
         flags |= np.int64(MOVE_FLAGS[np.int64(state.moves[other]) & 15]) << (4 * step)
-        other = seat_after(state, other)
+        other = seat_after(other, seats)
     put_flags(out, row, at, flags, 40)
     at += 4 * seats
     for place in range(at, at + seats):
         hidden = state.recycled != 0 and other != seat
         out[row, place] = state.fresh[other] if hidden else 0
         out[row, place + seats] = min(np.int64(state.own_turns[other]), 255)
-        other = seat_after(state, other)
+        other = seat_after(other, seats)
     return at + 2 * seats
 
 
@@ -263,14 +266,15 @@ def put_rules(state: State, out: Any, row: int, at: int) -> int:
 @kernel
 def observe_full(state: State, seat: int, naming: int, out: Any, row: int) -> None:
     """Write the full observation of a seat into a row, filled up with zeros."""
-    at = put_cards(state, seat, naming, out, row)
-    at = put_seats_cards(state, seat, naming, out, row, at)
-    at = put_values(state, seat, out, row, at)
-    at = put_roles(state, seat, out, row, at)
-    at = put_seat_numbers(state, seat, out, row, at)
-    at = put_moves(state, seat, out, row, at)
-    at = put_steps(state, seat, out, row, at)
-    at = put_table(state, out, row, at)
-    at = put_rules(state, out, row, at)
+    seat &= 15
+    at = put_cards(state, seat, naming, out, row) & _PLACES
+    at = put_seats_cards(state, seat, naming, out, row, at) & _PLACES
+    at = put_values(state, seat, out, row, at) & _PLACES
+    at = put_roles(state, seat, out, row, at) & _PLACES
+    at = put_seat_numbers(state, seat, out, row, at) & _PLACES
+    at = put_moves(state, seat, out, row, at) & _PLACES
+    at = put_steps(state, seat, out, row, at) & _PLACES
+    at = put_table(state, out, row, at) & _PLACES
+    at = put_rules(state, out, row, at) & _PLACES
     for place in range(at, out.shape[1]):
         out[row, place] = 0
