@@ -252,6 +252,8 @@ def _output(out: np.ndarray | None, shape: tuple[int, ...], dtype: Any) -> np.nd
 
 def _distinct_rows(rows: Any, size: int) -> np.ndarray:
     """The same for what changes rows: none may come twice."""
+    if rows is None:
+        return _rows(rows, size)
     rows = _rows(rows, size)
     there = np.zeros(size, bool)
     there[rows] = True
