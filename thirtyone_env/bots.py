@@ -192,13 +192,19 @@ def best_after_discard(hand: int, cards: int, rules: Any) -> int:
 
 
 @kernel
-def best_after_swap(hand: int, table: int, rules: Any) -> int:
-    """Best value of a hand after one exchange with the table, one card or all."""
-    best = hand_value(table, rules)
+def best_after_one_swap(hand: int, table: int, rules: Any) -> int:
+    """Best value of a hand after one card is exchanged with the table."""
+    best = 0
     while table:
         best = max(best, best_after_taking(hand, lowest(table), rules))
         table &= table - 1
     return best
+
+
+@kernel
+def best_after_swap(hand: int, table: int, rules: Any) -> int:
+    """Best value of a hand after one exchange with the table, one card or all."""
+    return max(hand_value(table, rules), best_after_one_swap(hand, table, rules))
 
 
 @kernel
@@ -322,41 +328,65 @@ def pick_of_all(state: State, hand: int, cards: int) -> int:
     return choice
 
 
+NO_TIE = -(1 << 60)
+
+
 @kernel
-def best_swap(state: State, given: int, taken: bool) -> int:
-    """Best score over the table cards for a card to give; or the card that reaches it."""
-    hand = np.int64(state.hands[state.seat]) ^ np.int64(BIT[given])
+def pick_from_table(state: State, given: int) -> int:
+    """The table card to take for a card that is given."""
+    rest = np.int64(state.hands[acting_seat(state)]) ^ np.int64(BIT[given])
     table = np.int64(state.table)
-    best, choice = np.int64(-(1 << 60)), NO_CARD
+    best, best_tie, choice = np.int64(-1), np.int64(NO_TIE), NO_CARD
     while table:
         card = lowest(table)
-        table ^= np.int64(BIT[card])
-        swapped = hand | np.int64(BIT[card])
-        score = hand_value(swapped, state.rules) * (1 << 24) + tie_break(state, swapped, given)
-        if score > best:
-            best, choice = score, card
-    return choice if taken else best
+        table &= table - 1
+        swapped = rest | np.int64(BIT[card])
+        value = hand_value(swapped, state.rules)
+        if value < best:
+            continue
+        tie = tie_break(state, swapped, given)
+        if value > best or tie > best_tie:
+            best, best_tie, choice = value, tie, card
+    return choice
+
+
+@kernel
+def tie_of_swaps(state: State, given: int, value: int) -> int:
+    """The highest tie break of swaps that give a card and reach a value; NO_TIE without one."""
+    rest = np.int64(state.hands[acting_seat(state)]) ^ np.int64(BIT[given])
+    table = np.int64(state.table)
+    tie = np.int64(NO_TIE)
+    while table:
+        swapped = rest | (table & -table)
+        table &= table - 1
+        if hand_value(swapped, state.rules) == value:
+            tie = max(tie, tie_break(state, swapped, given))
+    return tie
 
 
 @kernel
 def pick_exchange(state: State) -> int:
-    """The exchange that makes the best hand; a pass where none makes it better."""
-    hand, table = np.int64(state.hands[state.seat]), np.int64(state.table)
-    best, choice = np.int64(-(1 << 60)), NO_CARD
-    cards = hand
-    while cards:
-        card = lowest(cards)
-        cards ^= np.int64(BIT[card])
-        score = best_swap(state, card, False)
-        if score > best:
-            best, choice = score, card
-    value = hand_value(hand, state.rules)
-    all_value = hand_value(table, state.rules)
-    if all_value > value and all_value * (1 << 24) > best:
+    """The exchange that makes the best hand; a pass where none makes it better.
+
+    A swap of one card that is disliked (a tie break below 0) must gain more than half a point.
+    """
+    hand, table = np.int64(state.hands[acting_seat(state)]), np.int64(state.table)
+    value, all_value = hand_value(hand, state.rules), hand_value(table, state.rules)
+    best = best_after_one_swap(hand, table, state.rules)
+    if all_value > max(value, best):
         return SWAP_ALL
-    if best // (1 << 24) > value:
-        return FIRST_CARD + choice
-    return PASS
+    if best <= value:
+        return PASS
+    tie, choice = np.int64(NO_TIE), NO_CARD
+    while hand:
+        card = lowest(hand)
+        hand &= hand - 1
+        found = tie_of_swaps(state, card, best)
+        if found > tie:
+            tie, choice = found, card
+    if tie < 0 and all_value == best:
+        return SWAP_ALL
+    return FIRST_CARD + choice if best - (tie < 0) > value else PASS
 
 
 @inlined_kernel
@@ -400,7 +430,7 @@ def continuing_action(state: State) -> int:
     if phase == Phase.DISCARD:
         return FIRST_CARD + pick_discard(state)
     if phase == Phase.TAKE:
-        return FIRST_CARD + best_swap(state, np.int64(state.given), True)
+        return FIRST_CARD + pick_from_table(state, np.int64(state.given))
     if phase == Phase.DEALER:
         return pick_dealer_choice(state)
     return pick_buy_in(state)
