@@ -192,19 +192,13 @@ def best_after_discard(hand: int, cards: int, rules: Any) -> int:
 
 
 @kernel
-def best_after_one_swap(hand: int, table: int, rules: Any) -> int:
-    """Best value of a hand after one card is exchanged with the table."""
-    best = 0
+def best_after_swap(hand: int, table: int, rules: Any) -> int:
+    """Best value of a hand after one exchange with the table, one card or all."""
+    best = hand_value(table, rules)
     while table:
         best = max(best, best_after_taking(hand, lowest(table), rules))
         table &= table - 1
     return best
-
-
-@kernel
-def best_after_swap(hand: int, table: int, rules: Any) -> int:
-    """Best value of a hand after one exchange with the table, one card or all."""
-    return max(hand_value(table, rules), best_after_one_swap(hand, table, rules))
 
 
 @kernel
@@ -332,61 +326,101 @@ NO_TIE = -(1 << 60)
 
 
 @kernel
+def takers(rest: int, table: int, rules: Any) -> int:
+    """The table cards with which the rest of a hand is worth most."""
+    best, cards = np.int64(-1), np.int64(0)
+    while table:
+        low = table & -table
+        table ^= low
+        value = hand_value(rest | low, rules)
+        if value > best:
+            best, cards = value, low
+        elif value == best:
+            cards |= low
+    return cards
+
+
+@kernel
+def best_tie(state: State, rest: int, cards: int, given: int, which: bool) -> int:
+    """The best tie break of a hand over the card that it takes; or the card that has it."""
+    best, choice = np.int64(NO_TIE), NO_CARD
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        tie = tie_break(state, rest | np.int64(BIT[card]), given)
+        if tie > best:
+            best, choice = tie, card
+    return choice if which else best
+
+
+@kernel
 def pick_from_table(state: State, given: int) -> int:
     """The table card to take for a card that is given."""
     rest = np.int64(state.hands[acting_seat(state)]) ^ np.int64(BIT[given])
-    table = np.int64(state.table)
-    best, best_tie, choice = np.int64(-1), np.int64(NO_TIE), NO_CARD
-    while table:
-        card = lowest(table)
-        table &= table - 1
-        swapped = rest | np.int64(BIT[card])
-        value = hand_value(swapped, state.rules)
-        if value < best:
-            continue
-        tie = tie_break(state, swapped, given)
-        if value > best or tie > best_tie:
-            best, best_tie, choice = value, tie, card
-    return choice
+    cards = takers(rest, np.int64(state.table), state.rules)
+    if cards & (cards - 1) == 0:
+        return lowest(cards)
+    return best_tie(state, rest, cards, given, True)
 
 
 @kernel
-def tie_of_swaps(state: State, given: int, value: int) -> int:
-    """The highest tie break of swaps that give a card and reach a value; NO_TIE without one."""
-    rest = np.int64(state.hands[acting_seat(state)]) ^ np.int64(BIT[given])
-    table = np.int64(state.table)
-    tie = np.int64(NO_TIE)
+def givers(hand: int, table: int, best: int, rules: Any) -> int:
+    """The cards of a hand that can be exchanged for one with which it is worth so much."""
+    found = np.int64(0)
     while table:
-        swapped = rest | (table & -table)
-        table &= table - 1
-        if hand_value(swapped, state.rules) == value:
-            tie = max(tie, tie_break(state, swapped, given))
-    return tie
+        taken = table & -table
+        table ^= taken
+        cards = hand & ~found
+        while cards:
+            low = cards & -cards
+            cards ^= low
+            if hand_value(hand ^ low | taken, rules) == best:
+                found |= low
+    return found
 
 
 @kernel
-def pick_exchange(state: State) -> int:
-    """The exchange that makes the best hand; a pass where none makes it better.
+def pick_giver(state: State, wanted: int, best: int, value: int, all_value: int) -> int:
+    """The card to give for one of the table cards that are worth most; or all, or none.
 
     A swap of one card that is disliked (a tie break below 0) must gain more than half a point.
     """
-    hand, table = np.int64(state.hands[acting_seat(state)]), np.int64(state.table)
-    value, all_value = hand_value(hand, state.rules), hand_value(table, state.rules)
-    best = best_after_one_swap(hand, table, state.rules)
-    if all_value > max(value, best):
-        return SWAP_ALL
-    if best <= value:
-        return PASS
+    hand = np.int64(state.hands[acting_seat(state)])
+    cards = givers(hand, wanted, best, state.rules)
+    if cards & (cards - 1) == 0 and best > value + 1 and best != all_value:
+        return FIRST_CARD + lowest(cards)
     tie, choice = np.int64(NO_TIE), NO_CARD
-    while hand:
-        card = lowest(hand)
-        hand &= hand - 1
-        found = tie_of_swaps(state, card, best)
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        rest = hand ^ np.int64(BIT[card])
+        found = best_tie(state, rest, takers(rest, wanted, state.rules), card, False)
         if found > tie:
             tie, choice = found, card
     if tie < 0 and all_value == best:
         return SWAP_ALL
     return FIRST_CARD + choice if best - (tie < 0) > value else PASS
+
+
+@kernel
+def pick_exchange(state: State) -> int:
+    """The exchange that makes the best hand; a pass where none makes it better."""
+    hand, table = np.int64(state.hands[acting_seat(state)]), np.int64(state.table)
+    value, all_value = hand_value(hand, state.rules), hand_value(table, state.rules)
+    best, wanted = np.int64(0), np.int64(0)
+    while table:
+        low = table & -table
+        table ^= low
+        reached = best_after_taking(hand, lowest(low), state.rules)
+        if reached > best:
+            best, wanted = reached, low
+        elif reached == best:
+            wanted |= low
+    if all_value > max(value, best):
+        return SWAP_ALL
+    if best <= value:
+        return PASS
+    return pick_giver(state, wanted, best, value, all_value)
 
 
 @inlined_kernel
