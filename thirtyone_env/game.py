@@ -126,7 +126,7 @@ def turn(states: Any, action: int, kind: int, out: Any) -> int:
 
 @entry
 def look(states: Any, seat: int, full: Any, mask: Any, canonical: bool, slots: bool) -> None:
-    """Full observation of a seat and, if it is to act, its mask, into rows of zeros."""
+    """Full observation of a seat and, if it is to act, its mask (else the mask stays)."""
     state = states[0]
     naming = suit_names(state, seat) if canonical else IDENTITY
     observe_full(state, seat, naming, full, 0)
@@ -139,14 +139,14 @@ def look(states: Any, seat: int, full: Any, mask: Any, canonical: bool, slots: b
 
 @entry
 def look_compact(states: Any, seat: int, out: Any) -> None:
-    """Compact observation of a seat, into a row of zeros."""
+    """Compact observation of a seat."""
     state = states[0]
     observe_compact(state, seat, out, 0)
 
 
 @entry
 def look_at_all(states: Any, out: Any) -> None:
-    """The hands of all seats and the stock, one flag a card, into rows of zeros."""
+    """The hands of all seats and the stock, one flag a card; other rows stay."""
     state = states[0]
     for seat in range(state.num_players):
         put_set(out, seat, 0, np.int64(state.hands[seat]))

@@ -200,6 +200,12 @@ def forfeit(me: Any) -> None:
 @kernel
 def put_mask(state: State, me: Any, view: Any, naming: int, mask: Any, row: int) -> None:
     """The learner's legal actions; none when its part is over."""
+    if me.status == DECIDES and not view.knock_only:
+        if view.slots:
+            write_slot_mask(state, naming, mask, row)
+        else:
+            write_mask(state, naming, mask, row)
+        return
     for action in range(mask.shape[1]):
         mask[row, action] = 0
     if view.knock_only:
@@ -208,11 +214,6 @@ def put_mask(state: State, me: Any, view: Any, naming: int, mask: Any, row: int)
             mask[row, 1] = 1
     elif me.status == PENDING:
         mask[row, PASS] = 1
-    elif me.status == DECIDES:
-        if view.slots:
-            write_slot_mask(state, naming, mask, row)
-        else:
-            write_mask(state, naming, mask, row)
 
 
 @kernel
@@ -221,12 +222,8 @@ def show(state: State, me: Any, view: Any, full: Any, compact: Any, mask: Any, r
     seat = np.int64(me.seat)
     naming = naming_for(state, seat, bool(view.canonical))
     if view.compact:
-        for i in range(compact.shape[1]):
-            compact[row, i] = 0.0
         observe_compact(state, seat, compact, row)
     else:
-        for i in range(full.shape[1]):
-            full[row, i] = 0
         observe_full(state, seat, naming, full, row)
     put_mask(state, me, view, naming, mask, row)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thirtyone_env._jit import kernel
+from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.cards import BIT, NO_CARD, hand_strength, hand_value
 from thirtyone_env.engine.deck import fresh_deck, next_card
 from thirtyone_env.rng import USE_DEALER, USE_POLICY, below, derive
@@ -17,6 +17,7 @@ from thirtyone_env.state import (
     End,
     Phase,
     State,
+    acting_seat,
     is_in,
     next_seat,
     seats_in,
@@ -123,7 +124,7 @@ def deal_round(state: State) -> None:
     open_round(state)
 
 
-@kernel
+@inlined_kernel
 def holds_blitz(state: State, seat: int) -> bool:
     """Whether a seat's hand is worth a blitz."""
     return hand_value(np.int64(state.hands[seat]), state.rules) >= state.rules.blitz_value
@@ -168,17 +169,17 @@ def next_after_dealt_blitz(state: State, seat: int, begun: bool) -> None:
 # --- the end of a turn ---------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def count_turn(state: State) -> None:
     """One turn is over."""
     state.turns += 1
-    state.own_turns[state.seat] += 1
+    state.own_turns[acting_seat(state)] += 1
     state.drawn = NO_CARD
     state.taken = NO_CARD
     state.given = NO_CARD
 
 
-@kernel
+@inlined_kernel
 def knock(state: State) -> None:
     """The seat to act knocks; the table remembers at which of its turns."""
     state.knocker = state.seat
@@ -186,14 +187,14 @@ def knock(state: State) -> None:
     state.knock_turns += state.own_turns[state.seat]
 
 
-@kernel
+@inlined_kernel
 def end_round(state: State, end: int) -> None:
     """The round is over in this way; `judge_round` does the rest."""
     state.end = end
     state.phase = Phase.JUDGE
 
 
-@kernel
+@inlined_kernel
 def pass_turn_on(state: State) -> None:
     """The next player's turn; showdown if that is the knocker, void at the cap on turns."""
     seat = next_seat(state, state.seat)
@@ -206,12 +207,12 @@ def pass_turn_on(state: State) -> None:
         state.seat = seat
 
 
-@kernel
+@inlined_kernel
 def blitz_counts(state: State) -> bool:
     """Whether the hand that the seat just made ends the round."""
     if state.knocker != NOBODY and not state.rules.blitz_after_knock:
         return False
-    return holds_blitz(state, state.seat)
+    return holds_blitz(state, acting_seat(state))
 
 
 # --- who loses -----------------------------------------------------------------------------------
