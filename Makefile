@@ -20,8 +20,10 @@ READY := $(VENV)/.ready
 OLDEST := .venv-oldest
 # Libraries that cannot share .venv; torchrl and supersuit can.
 APART := rllib tianshou agilerl
+# Libraries that benchmarks/compare.py measures beside ours.
+PEERS := $(basename $(notdir $(wildcard benchmarks/constraints/*.txt)))
 
-.PHONY: help setup train test test-slow test-oldest test-integrations check format playthroughs docs clean
+.PHONY: help setup train test test-slow test-oldest test-integrations bench-peers check format playthroughs docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -69,6 +71,15 @@ test-integrations: $(READY) $(APART:%=.venv-%/.ready) ## every library of docs/i
 		--editable '.[$*]' pytest hypothesis
 	$(@D)/bin/python -m pip check
 	@touch $@
+
+bench-peers: $(READY) $(PEERS:%=.venv-bench-%/.ready) ## speed beside other libraries; writes docs/performance.md (ROWS=...)
+	$(BIN)/python -m benchmarks.compare $(ROWS)
+
+# One that cannot be installed is a row of the table that says why.
+.venv-bench-%/.ready: benchmarks/constraints/%.txt
+	@$(@D)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(@D)
+	@if $(@D)/bin/python -m pip install --requirement $< >$(@D)/install.log 2>&1; then \
+		touch $@; else echo '$* cannot be installed: see $(@D)/install.log'; fi
 
 check: $(READY) ## style, types, import arrows, documentation, forbidden things
 	$(BIN)/ruff check .
