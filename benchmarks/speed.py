@@ -201,9 +201,7 @@ def first_step(cache: str) -> float:
     """CPU time of a fresh process up to the first step of the PettingZoo environment."""
     environment = dict(os.environ) | {"THIRTYONE_CACHE_DIR": cache}
     command = [sys.executable, "-c", _FIRST_STEP]
-    done = subprocess.run(
-        command, env=environment, check=True, text=True, capture_output=True
-    )
+    done = subprocess.run(command, env=environment, check=True, text=True, capture_output=True)
     return float(done.stdout)
 
 

@@ -1,6 +1,6 @@
 """Play one seat of Thirty-One through Gymnasium: one match at a time, then 1,024 in one batch.
 
-    pip install thirtyone-env
+pip install thirtyone-env
 """
 
 import gymnasium

@@ -1,6 +1,6 @@
 """Four bots at a table, through PettingZoo.
 
-    pip install thirtyone-env
+pip install thirtyone-env
 """
 
 from collections import Counter

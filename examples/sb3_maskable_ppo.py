@@ -1,6 +1,6 @@
 """Learn to play heads-up with MaskablePPO, whose actions are always legal, and evaluate it.
 
-    pip install 'thirtyone-env[sb3]'
+pip install 'thirtyone-env[sb3]'
 """
 
 from sb3_contrib import MaskablePPO

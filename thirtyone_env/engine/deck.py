@@ -68,6 +68,20 @@ def shuffle_next(state: State) -> None:
     state.shuffled = place + 1
 
 
+@kernel
+def shuffle_ahead(state: State, cards: int) -> None:
+    """Settle by lot the next cards of the stock, as drawing them would."""
+    place, stream = np.int64(state.shuffled) & 63, state.stream
+    end = np.int64(state.deck_end)
+    after = min(np.int64(state.top) + cards, end)
+    while place < after:
+        stream = advance_stream(stream)
+        swap_places(state, place, place + below(stream, end - place) & 63)
+        place += 1
+    state.shuffled = place
+    state.stream = stream
+
+
 @inlined_kernel
 def next_card(state: State) -> int:
     """Take the stock's top card."""
