@@ -13,7 +13,6 @@ from thirtyone_env.cards import BIT, LOWEST_JOKER, NUM_CARDS, lowest
 from thirtyone_env.rng import USE_CARDS, USE_RESHUFFLE, advance_stream, below, derive
 from thirtyone_env.state import State, stock_set
 
-
 DECKS: np.ndarray = np.zeros((16, NUM_CARDS), np.int8)
 """int8[16, 56]: the whole deck by its lowest rank, jokers last."""
 for _low in range(2, 10):
