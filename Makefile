@@ -18,7 +18,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OLDEST := .venv-oldest
 
-.PHONY: help setup train test test-slow test-oldest check format playthroughs docs clean
+.PHONY: help setup train test test-slow test-oldest check format playthroughs docs bench \
+	bench-guard clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -74,6 +75,12 @@ playthroughs: $(READY) ## write the golden playthroughs anew; read the diff befo
 docs: $(READY) ## write the generated tables and build the site into site/
 	$(BIN)/python docs/generate.py
 	$(BIN)/mkdocs build --strict
+
+bench: $(READY) ## measure the speed of everything beside its target (two minutes)
+	$(BIN)/python -m benchmarks.speed $(ARGS)
+
+bench-guard: $(READY) ## fail where a kernel has become a fifth slower (ten seconds; ARGS=FILE)
+	$(BIN)/python -m benchmarks.guard $(ARGS)
 
 clean: ## remove everything that can be made again, .venv too; runs/ stays
 	rm -rf $(VENV) $(OLDEST) site build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \

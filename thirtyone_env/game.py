@@ -107,7 +107,7 @@ def look_at_all(states: Any, out: Any) -> None:
     state = states[0]
     for seat in range(state.num_players):
         put_flags(out, seat, 0, side_by_side(np.int64(state.hands[seat])), NUM_CARDS)
-    put_flags(out, np.int64(state.num_players), 0, side_by_side(stock_set(state)), NUM_CARDS)
+    put_flags(out, state.num_players, 0, side_by_side(stock_set(state)), NUM_CARDS)
 
 
 @entry
