@@ -23,7 +23,8 @@ APART := rllib tianshou agilerl
 # Libraries that benchmarks/compare.py measures beside ours.
 PEERS := $(basename $(notdir $(wildcard benchmarks/constraints/*.txt)))
 
-.PHONY: help setup train test test-slow test-oldest test-integrations bench-peers check format playthroughs docs clean
+.PHONY: help setup train test test-slow test-oldest test-integrations check format playthroughs docs \
+	bench bench-guard bench-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -72,15 +73,6 @@ test-integrations: $(READY) $(APART:%=.venv-%/.ready) ## every library of docs/i
 	$(@D)/bin/python -m pip check
 	@touch $@
 
-bench-peers: $(READY) $(PEERS:%=.venv-bench-%/.ready) ## speed beside other libraries; writes docs/performance.md (ROWS=...)
-	$(BIN)/python -m benchmarks.compare $(ROWS)
-
-# One that cannot be installed is a row of the table that says why.
-.venv-bench-%/.ready: benchmarks/constraints/%.txt
-	@$(@D)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(@D)
-	@if $(@D)/bin/python -m pip install --requirement $< >$(@D)/install.log 2>&1; then \
-		touch $@; else echo '$* cannot be installed: see $(@D)/install.log'; fi
-
 check: $(READY) ## style, types, import arrows, documentation, forbidden things
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -100,6 +92,21 @@ playthroughs: $(READY) ## write the golden playthroughs anew; read the diff befo
 docs: $(READY) ## write the generated tables and build the site into site/
 	$(BIN)/python docs/generate.py
 	$(BIN)/mkdocs build --strict
+
+bench: $(READY) ## measure the speed of everything beside its target (two minutes)
+	$(BIN)/python -m benchmarks.speed $(ARGS)
+
+bench-guard: $(READY) ## fail where a kernel has become a fifth slower (ten seconds; ARGS=FILE)
+	$(BIN)/python -m benchmarks.guard $(ARGS)
+
+bench-peers: $(READY) $(PEERS:%=.venv-bench-%/.ready) ## speed beside other libraries; writes docs/performance.md (ROWS=...)
+	$(BIN)/python -m benchmarks.compare $(ROWS)
+
+# One that cannot be installed is a row of the table that says why.
+.venv-bench-%/.ready: benchmarks/constraints/%.txt
+	@$(@D)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(@D)
+	@if $(@D)/bin/python -m pip install --requirement $< >$(@D)/install.log 2>&1; then \
+		touch $@; else echo '$* cannot be installed: see $(@D)/install.log'; fi
 
 clean: ## remove everything that can be made again, .venv too; runs/ stays
 	rm -rf $(VENV) .venv-* site build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \

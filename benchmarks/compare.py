@@ -1,9 +1,9 @@
-"""Ours beside the others: one table, on the screen and in docs/performance.md (``make bench-peers``).
+"""Ours beside the others: one table, printed and written to docs/performance.md.
 
-Every library has an environment of its own, ``.venv-bench-NAME``, and a script in `benchmarks.peers`
-which is started anew for every row, right after ours, on the same core: this process is pinned, and
-what it starts inherits that. Words as arguments choose the rows that hold one of them; the page is
-written only when all rows were measured.
+``make bench-peers`` gives every library an environment of its own, ``.venv-bench-NAME``. For every
+row a script of `benchmarks.peers` is started anew in it, right after ours, on the same core: this
+process is pinned, and what it starts inherits that. Words as arguments choose the rows that hold
+one of them; the page is written only when all rows were measured.
 """
 
 from __future__ import annotations
@@ -221,7 +221,9 @@ def processor() -> str:
     except OSError:
         return platform.processor() or platform.machine()
     names = re.findall(r"^model name\s*: (.*)$", text, re.MULTILINE)
-    family = [re.search(rf"^{key}\s*: (.*)$", text, re.MULTILINE) for key in ("cpu family", "model")]
+    family = [
+        re.search(rf"^{key}\s*: (.*)$", text, re.MULTILINE) for key in ("cpu family", "model")
+    ]
     numbers = " ".join(found[1] for found in family if found)
     return f"{names[0] if names else platform.machine()} (family and model {numbers})"
 
@@ -253,6 +255,12 @@ def chosen(words: list[str]) -> list[Row]:
     ]
 
 
+def show(line: list[str]) -> None:
+    """Print a row."""
+    ours, mine, theirs, other, ratio, wanted, met = line
+    print(f"{ours:54}{mine:>8}  {theirs:44}{other:>8}{ratio:>8}{wanted:>9}  {met}", flush=True)
+
+
 def main(*words: str) -> None:
     """Measure, print, write."""
     results = []
@@ -260,7 +268,10 @@ def main(*words: str) -> None:
         for row in chosen(list(words)):
             results.append(result(row))
             ours, mine, theirs, other, ratio, wanted, met = cells(results[-1])
-            print(f"{ours:52} {mine:>7}  {theirs:48} {other:>7} {ratio:>7} {wanted:>8} {met}", flush=True)
+            print(
+                f"{ours:52} {mine:>7}  {theirs:48} {other:>7} {ratio:>7} {wanted:>8} {met}",
+                flush=True,
+            )
     print(circumstances(results))
     if not words:
         PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), results), encoding="utf-8")

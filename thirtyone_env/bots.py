@@ -333,10 +333,8 @@ def takers(rest: int, table: int, rules: Any) -> int:
         low = table & -table
         table ^= low
         value = hand_value(rest | low, rules)
-        if value > best:
-            best, cards = value, low
-        elif value == best:
-            cards |= low
+        cards = low if value > best else cards | low if value == best else cards
+        best = max(best, value)
     return cards
 
 
@@ -374,8 +372,7 @@ def givers(hand: int, table: int, best: int, rules: Any) -> int:
         while cards:
             low = cards & -cards
             cards ^= low
-            if hand_value(hand ^ low | taken, rules) == best:
-                found |= low
+            found |= low if hand_value(hand ^ low | taken, rules) == best else 0
     return found
 
 
@@ -412,10 +409,8 @@ def pick_exchange(state: State) -> int:
         low = table & -table
         table ^= low
         reached = best_after_taking(hand, lowest(low), state.rules)
-        if reached > best:
-            best, wanted = reached, low
-        elif reached == best:
-            wanted |= low
+        wanted = low if reached > best else wanted | low if reached == best else wanted
+        best = max(best, reached)
     if all_value > max(value, best):
         return SWAP_ALL
     if best <= value:

@@ -1,1 +1,1 @@
-"""What `benchmarks.compare` starts: one script a library, each in that library's own environment."""
+"""One script a library, started by `benchmarks.compare` in that library's environment."""

@@ -1,4 +1,4 @@
-"""PufferLib's Triple Triad: a batch in C. Its source package fetches a library while it is built."""
+"""PufferLib's Triple Triad, a batch in C; building the package fetches raylib from the network."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ from thirtyone_env.cards import BIT, LOWEST_JOKER, NUM_CARDS, lowest
 from thirtyone_env.rng import USE_CARDS, USE_RESHUFFLE, advance_stream, below, derive
 from thirtyone_env.state import State, stock_set
 
-
 DECKS: np.ndarray = np.zeros((16, NUM_CARDS), np.int8)
 """int8[16, 56]: the whole deck by its lowest rank, jokers last."""
 for _low in range(2, 10):
@@ -66,6 +65,20 @@ def shuffle_next(state: State) -> None:
     other = place + below(state.stream, np.int64(state.deck_end) - place)
     swap_places(state, place, other & 63)
     state.shuffled = place + 1
+
+
+@kernel
+def shuffle_ahead(state: State, cards: int) -> None:
+    """Settle by lot the next cards of the stock, as drawing them would."""
+    place, stream = np.int64(state.shuffled) & 63, state.stream
+    end = np.int64(state.deck_end)
+    after = min(np.int64(state.top) + cards, end)
+    while place < after:
+        stream = advance_stream(stream)
+        swap_places(state, place, place + below(stream, end - place) & 63)
+        place += 1
+    state.shuffled = place
+    state.stream = stream
 
 
 @inlined_kernel

@@ -11,7 +11,7 @@ from thirtyone_env.observation.compact import (
     compact_names,
     observe_compact,
 )
-from thirtyone_env.observation.full import observe_full, put_set
+from thirtyone_env.observation.full import observe_full
 from thirtyone_env.observation.layout import (
     BLOCKS,
     NUM_VALUES,
@@ -46,7 +46,6 @@ __all__ = [
     "observe_compact",
     "observe_full",
     "own_value",
-    "put_set",
     "slices",
     "write_mask",
     "write_slot_mask",

@@ -36,10 +36,10 @@ STOCK_FLAGS, TURN_FLAGS = _steps_reached(STOCK_STEPS), _steps_reached(TURN_STEPS
 ROUND_FLAGS = _steps_reached(ROUND_STEPS)
 
 
-# --- small parts -----------------------------------------------------------------------------------
+# --- small parts ---------------------------------------------------------------------------------
 #
-# Blocks are written in order, and flags by seat 40 or 16 at a time: what they write beyond their
-# block is overwritten by the next ones. `& _PLACES` and the like say that a number is not negative,
+# Blocks are written in order, and flags 64, 40 or 16 at a time: what they write beyond their block
+# is overwritten by the next ones. `& _PLACES` and the like say that a number is not negative,
 # which spares a check of every index.
 
 _PLACES = 0xFFF
@@ -48,7 +48,7 @@ _PLACES = 0xFFF
 @inlined_kernel
 def put_set(out: Any, row: int, at: int, cards: int) -> int:
     """Flags of a set of cards; returns where the next block begins."""
-    put_flags(out, row, at, side_by_side(cards), NUM_CARDS)
+    put_flags(out, row, at, side_by_side(cards), 64)
     return at + NUM_CARDS
 
 
@@ -105,7 +105,7 @@ def seats_on_free_ride(state: State) -> int:
     return seats
 
 
-# --- the blocks, in order --------------------------------------------------------------------------
+# --- the blocks, in order ------------------------------------------------------------------------
 
 
 @inlined_kernel

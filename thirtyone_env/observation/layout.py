@@ -110,9 +110,7 @@ BLOCKS: tuple[Block, ...] = (
     Block("own_turns", _fixed(OWN_TURNS), 1, "flag k: the seat has had more than k turns"),
     Block("stock", _fixed(1), 56, "cards in the stock"),
     Block("stock_steps", _fixed(len(STOCK_STEPS)), 1, f"stock at most {STOCK_STEPS}"),
-    Block(
-        "turn_steps", _fixed(len(TURN_STEPS)), 1, f"turns left to the cap at most {TURN_STEPS}"
-    ),
+    Block("turn_steps", _fixed(len(TURN_STEPS)), 1, f"turns left to the cap at most {TURN_STEPS}"),
     Block("round_steps", _fixed(len(ROUND_STEPS)), 1, f"rounds left at most {ROUND_STEPS}"),
     Block("passes", _fixed(1), 255, "passes in a row"),
     Block("decider", _fixed(1), 1, "this round is a decider"),
@@ -122,6 +120,7 @@ BLOCKS: tuple[Block, ...] = (
     Block("rules", _fixed(len(RULE_NAMES)), 100, "the rules in force: " + ", ".join(RULE_NAMES)),
 )
 """The layout of the full observation, in order."""
+
 
 def observation_size(num_players: int) -> int:
     """Bytes of the full observation with a number of seats."""

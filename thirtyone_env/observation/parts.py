@@ -19,7 +19,13 @@ from thirtyone_env.state import State
 
 MOVE_KINDS: np.ndarray = np.full(16, -1)
 """int64[16]: how a turn began, by `State.moves` (an action + 1); −1 where none did."""
-for _action, _kind in ((DRAW_STOCK, 0), (TAKE_UPCARD, 1), (FIRST_CARD, 1), (PASS, 2), (SWAP_ALL, 3)):
+for _action, _kind in (
+    (DRAW_STOCK, 0),
+    (TAKE_UPCARD, 1),
+    (FIRST_CARD, 1),
+    (PASS, 2),
+    (SWAP_ALL, 3),
+):
     MOVE_KINDS[_action + 1] = _kind
 MOVE_FLAGS: np.ndarray = np.where(MOVE_KINDS >= 0, 1 << np.maximum(MOVE_KINDS, 0), 0)
 """int64[16]: the same with one bit a kind."""
