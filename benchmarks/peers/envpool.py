@@ -24,7 +24,10 @@ def blackjack(batch: int, steps: int) -> Measurement:
     return Measurement(play, decisions, env.reset)
 
 
-MEASUREMENTS = {"Blackjack": partial(blackjack, 4096, 100)}
+MEASUREMENTS = {
+    "Blackjack, 1024": partial(blackjack, 1024, 400),
+    "Blackjack, 4096": partial(blackjack, 4096, 100),
+}
 
 if __name__ == "__main__":
     main("envpool", MEASUREMENTS)
