@@ -105,6 +105,7 @@ bench-peers: $(READY) $(PEERS:%=.venv-bench-%/.ready) ## speed beside other libr
 # One that cannot be installed is a row of the table that says why.
 .venv-bench-%/.ready: benchmarks/constraints/%.txt
 	@$(@D)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(@D)
+	@rm -f $@
 	@if $(@D)/bin/python -m pip install --requirement $< >$(@D)/install.log 2>&1; then \
 		touch $@; else echo '$* cannot be installed: see $(@D)/install.log'; fi
 

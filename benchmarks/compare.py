@@ -147,10 +147,10 @@ def measured(python: Path | str, script: str, name: str) -> dict[str, Any]:
 
 
 def last_error(log: str) -> str:
-    """The line of a log that says what went wrong."""
+    """The line of a log that says what went wrong, without the module of its exception."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
-    return (named or lines or ["no word"])[-1]
+    return re.sub(r"^(\w+\.)+(?=\w*(Error|Exception))", "", (named or lines or ["no word"])[-1])
 
 
 def interpreter(peer: Peer) -> Path:
@@ -198,8 +198,8 @@ def cells(found: Result) -> list[str]:
         return [OURS[row.ours], rate(found.ours), "", "", "", f"≥ {rate(row.wanted or 0)}", met]
     peer = f"{PEERS[row.peer].title} {found.version} {row.theirs}".replace("  ", " ")
     if found.theirs is None:
-        reason = found.reason.replace("|", "/").replace("<", "‹").replace(">", "›")
-        return [OURS[row.ours], rate(found.ours), peer, reason, "", wanted, ""]
+        reason = found.reason.replace("|", "/").replace("<", "").replace(">", "")
+        return [OURS[row.ours], rate(found.ours), f"{peer}, {reason}", "", "", wanted, ""]
     ratio = found.ours / found.theirs
     met = "" if row.wanted is None else "yes" if ratio >= row.wanted else "no"
     shown = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
