@@ -21,7 +21,8 @@ OLDEST := .venv-oldest
 # Libraries that cannot share .venv; torchrl and supersuit can.
 APART := rllib tianshou agilerl
 
-.PHONY: help setup train test test-slow test-oldest test-integrations check format playthroughs docs clean
+.PHONY: help setup train test test-slow test-oldest test-integrations check format playthroughs \
+	docs bench bench-guard clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -89,6 +90,12 @@ playthroughs: $(READY) ## write the golden playthroughs anew; read the diff befo
 docs: $(READY) ## write the generated tables and build the site into site/
 	$(BIN)/python docs/generate.py
 	$(BIN)/mkdocs build --strict
+
+bench: $(READY) ## measure the speed of everything beside its target (two minutes)
+	$(BIN)/python -m benchmarks.speed $(ARGS)
+
+bench-guard: $(READY) ## fail where a kernel has become a fifth slower (ten seconds; ARGS=FILE)
+	$(BIN)/python -m benchmarks.guard $(ARGS)
 
 clean: ## remove everything that can be made again, .venv too; runs/ stays
 	rm -rf $(VENV) .venv-* site build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \

@@ -23,8 +23,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import caching
+from llvmlite import ir
+from numba import types
+from numba.core import caching, cgutils
 from numba.cpython.unsafe import numbers as _unsafe
+from numba.extending import intrinsic
 
 log = logging.getLogger("thirtyone_env")
 
@@ -34,14 +37,25 @@ INTERPRETED: bool = bool(numba.config.DISABLE_JIT)
 Function = Callable[..., Any]
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+"""No kernel allocates: without numba's runtime no array that is handed on is counted."""
+_INNER = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
 def kernel(function: Function) -> Function:
     """Compile a function that is called from other kernels only.
 
     It gets no wrappers for Python or C, which would take more than half of the compile time.
     """
-    return numba.njit(
-        nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
+    return numba.njit(**_INNER)(function)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """As `kernel`, for what runs at every decision: its code is set in wherever it is called.
+
+    LLVM leaves most kernels as calls, which cost as much as the little work between them.
+    """
+    return numba.njit(**_INNER, forceinline=True)(function)
 
 
 def wrapping_kernel(function: Function) -> Function:
@@ -53,7 +67,7 @@ def wrapping_kernel(function: Function) -> Function:
 
 def entry(function: Function) -> Function:
     """Compile a function that is called from Python; the result is kept on disk."""
-    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    compiled = numba.njit(**_OPTIONS, no_cfunc_wrapper=True)(function)
     if not INTERPRETED:
         compiled._cache = _KernelCache(function)
     return compiled
@@ -71,6 +85,58 @@ else:
         return int(_unsafe.trailing_zeros(bits))
 
     trailing_zeros = kernel(_trailing_zeros)
+
+
+# --- flags ---------------------------------------------------------------------------------------
+
+
+if INTERPRETED:
+
+    def put_flags(out: Any, row: int, at: int, bits: int, size: int) -> None:
+        """Write bits, lowest first, as bytes 0 and 1 into a row of a uint8 or int8 array.
+
+        `size` is a constant; the bytes after the 64th are 0.
+        """
+        bits = int(bits)
+        for place in range(size):
+            out[row, at + place] = (bits >> place) & 1
+
+else:
+
+    @intrinsic(prefer_literal=True)
+    def put_flags(_: Any, out: Any, row: Any, at: Any, bits: Any, size: Any) -> Any:
+        """As the interpreted form: LLVM makes vectors of the bits, and bytes of those at once."""
+        whole = types.int64
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            given, row, at, bits, _ = values
+            array = context.make_array(signature.args[0])(context, builder, given)
+            shape = cgutils.unpack_tuple(builder, array.shape)
+            strides = cgutils.unpack_tuple(builder, array.strides)
+            start = cgutils.get_item_pointer2(
+                context, builder, array.data, shape, strides, out.layout, [row, at]
+            )
+            _store_flags(builder, start, bits, size.literal_value)
+            return context.get_dummy_value()
+
+        return types.void(out, whole, whole, whole, size), generate
+
+
+def _store_flags(builder: Any, start: Any, bits: Any, size: int) -> None:
+    """Store the lowest bits as bytes, in as few pieces as possible."""
+    done = 0
+    while done < size:
+        piece = 1 << ((size - done).bit_length() - 1)
+        some = builder.lshr(bits, bits.type(done)) if done < 64 else bits.type(0)
+        if piece == 64:
+            flags = some
+        else:
+            flags = builder.trunc(some, ir.IntType(piece))
+        flags = builder.bitcast(flags, ir.VectorType(ir.IntType(1), piece))
+        flags = builder.zext(flags, ir.VectorType(ir.IntType(8), piece))
+        target = builder.gep(start, [ir.IntType(64)(done)])
+        builder.store(flags, builder.bitcast(target, flags.type.as_pointer()), align=1)
+        done += piece
 
 
 # --- the cache folder ----------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thirtyone_env._jit import kernel
+from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.cards import BIT, NAMES, NO_CARD, NUM_CARDS, hand_value, parse_card
 from thirtyone_env.rules import OUT_SHOWDOWN, PASS_ALWAYS, PASS_FINAL_TURN
-from thirtyone_env.state import NOBODY, Phase, State, stock_left
+from thirtyone_env.state import NOBODY, Phase, State, acting_seat, stock_left
 
 DRAW_STOCK, TAKE_UPCARD, KNOCK, PASS, SWAP_ALL, KEEP, REFUSE, BUY_IN, DECLINE = range(9)
 FIRST_CARD = 9
@@ -35,10 +35,10 @@ CARD_WORDS = {Phase.DISCARD: "discard", Phase.TURN: "give", Phase.TAKE: "take"}
 """What a card action does, by phase."""
 
 
-@kernel
+@inlined_kernel
 def may_knock(state: State) -> bool:
     """Whether the seat to act may knock at the start of its turn."""
-    seat = state.seat
+    seat = acting_seat(state)
     if state.knocker != NOBODY or state.dealt_blitz:
         return False
     if not state.rules.first_turn_knock and state.own_turns[seat] == 0:
@@ -82,11 +82,11 @@ def legal_words(state: State) -> int:
     return 0
 
 
-@kernel
+@inlined_kernel
 def legal_cards(state: State) -> int:
     """The cards that may be discarded, given or taken now, as a set."""
     phase = state.phase
-    hand = np.int64(state.hands[state.seat])
+    hand = np.int64(state.hands[acting_seat(state)])
     if phase == Phase.DISCARD:
         if state.taken != NO_CARD and not state.rules.return_upcard:
             hand &= ~np.int64(BIT[state.taken])
@@ -116,7 +116,7 @@ def is_legal(state: State, action: int) -> bool:
     return legal_cards(state) & np.int64(BIT[action - FIRST_CARD]) != 0
 
 
-@kernel
+@inlined_kernel
 def ends_on_empty_stock(state: State) -> bool:
     """Whether a knock or a pass now ends the round at once (`stock_out = "showdown"`)."""
     return (

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from thirtyone_env._jit import entry, kernel
+from thirtyone_env._jit import entry, inlined_kernel, kernel, put_flags
 from thirtyone_env.actions import (
     FIRST_CARD,
     KNOCK,
@@ -48,6 +48,7 @@ from thirtyone_env.state import (
     STATE,
     Phase,
     State,
+    acting_seat,
     new_states,
 )
 
@@ -64,16 +65,16 @@ _SEAT_FIELDS = tuple(
 # --- kernels -------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def waits_outside(state: State) -> bool:
     """Whether the decision comes from outside."""
-    ask = state.controllers[state.seat].ask
+    ask = state.controllers[acting_seat(state)].ask
     if ask == ASK_ALL:
         return True
     return ask == ASK_KNOCK and state.phase == Phase.TURN and may_knock(state)
 
 
-@kernel
+@inlined_kernel
 def advance(state: State) -> None:
     """Let bots play until a decision comes from outside or the match is over."""
     while state.phase != Phase.OVER:
@@ -145,7 +146,7 @@ def act_rows(states: Any, rows: Any, actions: Any, first: int, after: int) -> No
 
 @entry
 def observe_rows(states: Any, rows: Any, out: Any, canonical: bool, first: int, after: int) -> None:
-    """Full observations of the seats to act, into rows of zeros."""
+    """Full observations of the seats to act."""
     for place in range(first, after):
         state = states[rows[place]]
         seat = np.int64(state.seat)
@@ -154,7 +155,7 @@ def observe_rows(states: Any, rows: Any, out: Any, canonical: bool, first: int, 
 
 @entry
 def observe_compact_rows(states: Any, rows: Any, out: Any, first: int, after: int) -> None:
-    """Compact observations of the seats to act, into rows of zeros."""
+    """Compact observations of the seats to act."""
     for place in range(first, after):
         state = states[rows[place]]
         observe_compact(state, np.int64(state.seat), out, place)
@@ -164,12 +165,13 @@ def observe_compact_rows(states: Any, rows: Any, out: Any, first: int, after: in
 def mask_rows(
     states: Any, rows: Any, out: Any, canonical: bool, slots: bool, first: int, after: int
 ) -> None:
-    """Legal actions of the seats to act, into rows of zeros."""
+    """Legal actions of the seats to act."""
     for place in range(first, after):
         state = states[rows[place]]
         if state.controllers[state.seat].ask == ASK_KNOCK and state.phase < Phase.JUDGE:
-            out[place, 0] = 1
-            out[place, 1] = 1
+            put_flags(out, place, 0, 0b11, NUM_SLOT_ACTIONS)
+            for action in range(NUM_SLOT_ACTIONS, out.shape[1]):
+                out[place, action] = 0
             continue
         naming = naming_for(state, np.int64(state.seat), canonical)
         if slots:
@@ -185,6 +187,8 @@ def payoff_rows(states: Any, rows: Any, kind: int, out: Any) -> None:
         state = states[rows[place]]
         for seat in range(state.num_players):
             out[place, seat] = match_payoff(state, seat) if kind == 0 else equity(state, seat)
+        for seat in range(state.num_players, out.shape[1]):
+            out[place, seat] = 0.0
 
 
 @entry
@@ -233,8 +237,23 @@ def _rows(rows: Any, size: int) -> np.ndarray:
     return given.astype(np.int64)
 
 
+def _output(out: np.ndarray | None, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """The array to write to: the one given, if it is right, or a new one."""
+    if out is None:
+        return np.empty(shape, dtype)
+    good = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype
+    if not good or not out.flags.c_contiguous or not out.flags.writeable:
+        raise ValueError(
+            f"out: {getattr(out, 'dtype', type(out).__name__)}{list(np.shape(out))}; expected a "
+            f"writable array {np.dtype(dtype)}{list(shape)} in C order"
+        )
+    return out
+
+
 def _distinct_rows(rows: Any, size: int) -> np.ndarray:
     """The same for what changes rows: none may come twice."""
+    if rows is None:
+        return _rows(rows, size)
     rows = _rows(rows, size)
     there = np.zeros(size, bool)
     there[rows] = True
@@ -380,50 +399,72 @@ class Tables:
         rows: Any = None,
         *,
         canonical: bool = False,
+        out: np.ndarray | None = None,
     ) -> np.ndarray:
         """Observations of the seats to act.
 
+        Args:
+            format: ``"compact"`` or ``"full"``.
+            rows: int[N]; None for all rows.
+            canonical: rename the suits by each seat's own holding.
+            out: an array of the shape and type below to write to; every number is overwritten.
+
         Returns:
-            A new array: float32[N, COMPACT_SIZE], or uint8[N, observation_size(S)], filled up
-            with zeros for rows with fewer seats.
+            `out` or a new array: float32[N, COMPACT_SIZE], or uint8[N, observation_size(S)], filled
+            up with zeros for rows with fewer seats.
+
+        Raises:
+            ValueError: for an unknown format, or an array of another shape, type or order.
         """
         rows = _rows(rows, self.size)
         states = self.states
         if format == "compact":
-            out = np.zeros((len(rows), COMPACT_SIZE), np.float32)
-            self._spread(lambda a, b: observe_compact_rows(states, rows, out, a, b), len(rows))
+            seen = _output(out, (len(rows), COMPACT_SIZE), np.float32)
+            self._spread(lambda a, b: observe_compact_rows(states, rows, seen, a, b), len(rows))
         elif format == "full":
             width = observation_size(int(states["num_players"].max()))
-            out = np.zeros((len(rows), width), np.uint8)
-            self._spread(lambda a, b: observe_rows(states, rows, out, canonical, a, b), len(rows))
+            seen = _output(out, (len(rows), width), np.uint8)
+            self._spread(lambda a, b: observe_rows(states, rows, seen, canonical, a, b), len(rows))
         else:
             raise ValueError(f"observation format {format!r}; allowed: 'full' or 'compact'")
-        return out
+        return seen
 
     def action_mask(
-        self, rows: Any = None, *, slots: bool = False, canonical: bool = False
+        self,
+        rows: Any = None,
+        *,
+        slots: bool = False,
+        canonical: bool = False,
+        out: np.ndarray | None = None,
     ) -> np.ndarray:
-        """int8[N, A]: the legal actions of the seats to act; all zero where a match is over."""
-        rows = _rows(rows, self.size)
-        out = np.zeros((len(rows), NUM_SLOT_ACTIONS if slots else NUM_ACTIONS), np.int8)
-        states = self.states
-        self._spread(lambda a, b: mask_rows(states, rows, out, canonical, slots, a, b), len(rows))
-        return out
+        """int8[N, A]: the legal actions of the seats to act; all zero where a match is over.
 
-    def payoffs(self, kind: PayoffKind = "match", rows: Any = None) -> np.ndarray:
+        They are written to `out` where it is given, every number of it.
+        """
+        rows = _rows(rows, self.size)
+        mask = _output(out, (len(rows), NUM_SLOT_ACTIONS if slots else NUM_ACTIONS), np.int8)
+        states = self.states
+        self._spread(lambda a, b: mask_rows(states, rows, mask, canonical, slots, a, b), len(rows))
+        return mask
+
+    def payoffs(
+        self, kind: PayoffKind = "match", rows: Any = None, *, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """float64[N, 9]: payoffs of every seat so far; differences are rewards.
 
         ``"match"``: the payoff of the rules, 0 while a seat may still win. ``"lives"``: sum of the
-        rounds' life swings. ``"equity"``: the chance to win the match by lives.
+        rounds' life swings. ``"equity"``: the chance to win the match by lives. They are written to
+        `out` where it is given, every number of it.
         """
         rows = _rows(rows, self.size)
-        if kind == "lives":
-            return self.states["lives_payoff"][rows]
-        if kind not in ("match", "equity"):
+        if kind not in ("match", "lives", "equity"):
             raise ValueError(f"payoff {kind!r}; allowed: 'match', 'lives' or 'equity'")
-        out = np.zeros((len(rows), MAX_SEATS))
-        payoff_rows(self.states, rows, 0 if kind == "match" else 2, out)
-        return out
+        paid = _output(out, (len(rows), MAX_SEATS), np.float64)
+        if kind == "lives":
+            paid[:] = self.states["lives_payoff"][rows]
+        else:
+            payoff_rows(self.states, rows, 0 if kind == "match" else 2, paid)
+        return paid
 
     @property
     def over(self) -> np.ndarray:

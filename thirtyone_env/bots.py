@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env._jit import kernel, wrapping_kernel
+from thirtyone_env._jit import inlined_kernel, kernel, trailing_zeros, wrapping_kernel
 from thirtyone_env.actions import (
     BUY_IN,
     DECLINE,
@@ -33,15 +33,22 @@ from thirtyone_env.actions import (
 )
 from thirtyone_env.cards import (
     BIT,
+    CARD_AT,
+    CARD_POINTS,
     JOKER_MASK,
+    LANE_POINTS,
     LOWEST_JOKER,
     NO_CARD,
     RANK_MASK,
     RANK_POINTS,
     SUIT_POINTS,
+    best_suit,
     count,
     hand_value,
     lowest,
+    only_suits_count,
+    pair_ranks,
+    suit_points,
     trip_ranks,
 )
 from thirtyone_env.checks import check_choice
@@ -56,6 +63,7 @@ from thirtyone_env.state import (
     MAX_THRESHOLDS,
     Phase,
     State,
+    acting_seat,
     is_in,
     losses_to_go,
     next_seat,
@@ -99,16 +107,87 @@ DRAWS: dict[str, Bot] = {"greedy": Bot.NEVER_KNOCK, "swedish": Bot.SWEDISH}
 # --- what a hand may become ----------------------------------------------------------------------
 
 
+@inlined_kernel
+def points_after_taking(hand: int, points: int, card: int) -> int:
+    """Points of the suits once a card is taken and the one goes that is missed least.
+
+    That is one outside the best suit; of a hand of one suit, its lowest card.
+    """
+    place = trailing_zeros(hand)
+    one_suit = hand >> (place & 48) <= RANK_MASK
+    return points + np.int64(CARD_POINTS[card]) - np.int64(LANE_POINTS[place]) * one_suit
+
+
 @kernel
-def best_after_taking(hand: int, card: int, rules: Any) -> int:
-    """Best value of a hand that takes a card and gives up another one."""
-    bit = np.int64(BIT[card])
+def best_of_all_takings(hand: int, card: int, rules: Any) -> int:
+    """Best value of a hand that takes a card and gives up another one, whatever counts."""
+    cards = hand | np.int64(BIT[card])
     best = 0
     rest = hand
     while rest:
         low = rest & -rest
         rest ^= low
-        best = max(best, hand_value((hand ^ low) | bit, rules))
+        best = max(best, hand_value(cards ^ low, rules))
+    return best
+
+
+@inlined_kernel
+def best_after_taking(hand: int, card: int, rules: Any) -> int:
+    """Best value of a hand that takes a card and gives up another one."""
+    if hand and only_suits_count(hand | np.int64(BIT[card]), rules):
+        return best_suit(points_after_taking(hand, suit_points(hand), card))
+    return best_of_all_takings(hand, card, rules)
+
+
+@inlined_kernel
+def gains_by_taking(hand: int, card: int, rules: Any) -> bool:
+    """Whether a card makes a hand better."""
+    if only_suits_count(hand | np.int64(BIT[card]), rules):
+        points = suit_points(hand)
+        return best_suit(points_after_taking(hand, points, card)) > best_suit(points)
+    return best_of_all_takings(hand, card, rules) > hand_value(hand, rules)
+
+
+@inlined_kernel
+def cards_to_spare(points: int, cards: int) -> int:
+    """Those of some cards that leave the hand its best suit, if only suits count."""
+    best = best_suit(points)
+    rest, times = np.int64(0), 0
+    for suit in range(4):
+        if (points >> (16 * suit)) & 0xFFFF == best:
+            times += 1
+        else:
+            rest |= np.int64(RANK_MASK) << (16 * suit)
+    return cards if times > 1 else cards & rest
+
+
+@inlined_kernel
+def cards_least_missed(points: int, cards: int) -> int:
+    """Those of some cards without which the best suit is worth most."""
+    best, least = np.int64(-1), np.int64(0)
+    while cards:
+        low = cards & -cards
+        cards ^= low
+        value = best_suit(points - np.int64(LANE_POINTS[trailing_zeros(low)]))
+        least = low if value > best else least | low if value == best else least
+        best = max(best, value)
+    return least
+
+
+@kernel
+def best_after_discard(hand: int, cards: int, rules: Any) -> int:
+    """Best value of a hand that gives up one of some of its cards."""
+    if cards and only_suits_count(hand, rules):
+        points = suit_points(hand)
+        if cards_to_spare(points, cards):
+            return best_suit(points)
+        place = trailing_zeros(cards_least_missed(points, cards))
+        return best_suit(points - np.int64(LANE_POINTS[place]))
+    best = 0
+    while cards:
+        low = cards & -cards
+        cards ^= low
+        best = max(best, hand_value(hand ^ low, rules))
     return best
 
 
@@ -176,11 +255,59 @@ def tie_break(state: State, hand: int, card: int) -> int:
 # --- draws, discards and swaps by best value -----------------------------------------------------
 
 
-@kernel
+@inlined_kernel
+def sum_of_squares(points: int) -> int:
+    """Squared points of the four suits, added up."""
+    total = np.int64(0)
+    for suit in range(4):
+        worth = (points >> (16 * suit)) & 0xFFFF
+        total += worth * worth
+    return total
+
+
+@inlined_kernel
+def pick_of_equals(state: State, hand: int, points: int, cards: int) -> int:
+    """The discard by `tie_break` among cards that leave the same value, if only suits count."""
+    known = np.int64(state.known[next_seat(state, state.seat)])
+    pairs = pair_ranks(hand) if state.rules.three_of_a_kind else 0
+    squares = sum_of_squares(points)
+    best, choice = np.int64(-1 << 60), NO_CARD
+    while cards:
+        place = trailing_zeros(cards)
+        cards &= cards - 1
+        lane = place & 48
+        worth = np.int64(LANE_POINTS[place]) >> lane
+        tie = (squares - worth * (2 * ((points >> lane) & 0xFFFF) - worth)) >> 4
+        if pairs & ~(1 << (place & 15)):
+            tie += 40
+        if (known >> lane) & RANK_MASK:
+            tie -= 4 * worth
+        card = np.int64(CARD_AT[place])
+        tie = tie * 256 + lot(hand ^ (np.int64(1) << place), card)
+        if tie > best:
+            best, choice = tie, card
+    return choice
+
+
+@inlined_kernel
 def pick_discard(state: State) -> int:
     """The discard that leaves the best hand."""
-    hand = np.int64(state.hands[state.seat])
+    hand = np.int64(state.hands[acting_seat(state)])
     cards = legal_cards(state)
+    if not only_suits_count(hand, state.rules):
+        return pick_of_all(state, hand, cards)
+    points = suit_points(hand)
+    equals = cards_to_spare(points, cards)
+    if equals == 0:
+        equals = cards_least_missed(points, cards)
+    if equals & (equals - 1) == 0:
+        return lowest(equals)
+    return pick_of_equals(state, hand, points, equals)
+
+
+@kernel
+def pick_of_all(state: State, hand: int, cards: int) -> int:
+    """The discard that leaves the best hand, whatever counts."""
     best, best_tie, choice = np.int64(-1), np.int64(0), NO_CARD
     while cards:
         card = lowest(cards)
@@ -195,52 +322,109 @@ def pick_discard(state: State) -> int:
     return choice
 
 
+NO_TIE = -(1 << 60)
+
+
 @kernel
-def best_swap(state: State, given: int, taken: bool) -> int:
-    """Best score over the table cards for a card to give; or the card that reaches it."""
-    hand = np.int64(state.hands[state.seat]) ^ np.int64(BIT[given])
-    table = np.int64(state.table)
-    best, choice = np.int64(-(1 << 60)), NO_CARD
+def takers(rest: int, table: int, rules: Any) -> int:
+    """The table cards with which the rest of a hand is worth most."""
+    best, cards = np.int64(-1), np.int64(0)
     while table:
-        card = lowest(table)
-        table ^= np.int64(BIT[card])
-        swapped = hand | np.int64(BIT[card])
-        score = hand_value(swapped, state.rules) * (1 << 24) + tie_break(state, swapped, given)
-        if score > best:
-            best, choice = score, card
-    return choice if taken else best
+        low = table & -table
+        table ^= low
+        value = hand_value(rest | low, rules)
+        cards = low if value > best else cards | low if value == best else cards
+        best = max(best, value)
+    return cards
+
+
+@kernel
+def best_tie(state: State, rest: int, cards: int, given: int, which: bool) -> int:
+    """The best tie break of a hand over the card that it takes; or the card that has it."""
+    best, choice = np.int64(NO_TIE), NO_CARD
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        tie = tie_break(state, rest | np.int64(BIT[card]), given)
+        if tie > best:
+            best, choice = tie, card
+    return choice if which else best
+
+
+@kernel
+def pick_from_table(state: State, given: int) -> int:
+    """The table card to take for a card that is given."""
+    rest = np.int64(state.hands[acting_seat(state)]) ^ np.int64(BIT[given])
+    cards = takers(rest, np.int64(state.table), state.rules)
+    if cards & (cards - 1) == 0:
+        return lowest(cards)
+    return best_tie(state, rest, cards, given, True)
+
+
+@kernel
+def givers(hand: int, table: int, best: int, rules: Any) -> int:
+    """The cards of a hand that can be exchanged for one with which it is worth so much."""
+    found = np.int64(0)
+    while table:
+        taken = table & -table
+        table ^= taken
+        cards = hand & ~found
+        while cards:
+            low = cards & -cards
+            cards ^= low
+            found |= low if hand_value(hand ^ low | taken, rules) == best else 0
+    return found
+
+
+@kernel
+def pick_giver(state: State, wanted: int, best: int, value: int, all_value: int) -> int:
+    """The card to give for one of the table cards that are worth most; or all, or none.
+
+    A swap of one card that is disliked (a tie break below 0) must gain more than half a point.
+    """
+    hand = np.int64(state.hands[acting_seat(state)])
+    cards = givers(hand, wanted, best, state.rules)
+    if cards & (cards - 1) == 0 and best > value + 1 and best != all_value:
+        return FIRST_CARD + lowest(cards)
+    tie, choice = np.int64(NO_TIE), NO_CARD
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        rest = hand ^ np.int64(BIT[card])
+        found = best_tie(state, rest, takers(rest, wanted, state.rules), card, False)
+        if found > tie:
+            tie, choice = found, card
+    if tie < 0 and all_value == best:
+        return SWAP_ALL
+    return FIRST_CARD + choice if best - (tie < 0) > value else PASS
 
 
 @kernel
 def pick_exchange(state: State) -> int:
     """The exchange that makes the best hand; a pass where none makes it better."""
-    hand, table = np.int64(state.hands[state.seat]), np.int64(state.table)
-    best, choice = np.int64(-(1 << 60)), NO_CARD
-    cards = hand
-    while cards:
-        card = lowest(cards)
-        cards ^= np.int64(BIT[card])
-        score = best_swap(state, card, False)
-        if score > best:
-            best, choice = score, card
-    value = hand_value(hand, state.rules)
-    all_value = hand_value(table, state.rules)
-    if all_value > value and all_value * (1 << 24) > best:
+    hand, table = np.int64(state.hands[acting_seat(state)]), np.int64(state.table)
+    value, all_value = hand_value(hand, state.rules), hand_value(table, state.rules)
+    best, wanted = np.int64(0), np.int64(0)
+    while table:
+        low = table & -table
+        table ^= low
+        reached = best_after_taking(hand, lowest(low), state.rules)
+        wanted = low if reached > best else wanted | low if reached == best else wanted
+        best = max(best, reached)
+    if all_value > max(value, best):
         return SWAP_ALL
-    if best // (1 << 24) > value:
-        return FIRST_CARD + choice
-    return PASS
+    if best <= value:
+        return PASS
+    return pick_giver(state, wanted, best, value, all_value)
 
 
-@kernel
+@inlined_kernel
 def pick_draw(state: State) -> int:
     """The upcard if it makes the hand better, else the stock, else a pass."""
-    seat = np.int64(state.seat)
-    hand = np.int64(state.hands[seat])
+    hand = np.int64(state.hands[acting_seat(state)])
     upcard = np.int64(state.upcard)
-    if upcard != NO_CARD:
-        if best_after_taking(hand, upcard, state.rules) > hand_value(hand, state.rules):
-            return TAKE_UPCARD
+    if upcard != NO_CARD and gains_by_taking(hand, upcard & 63, state.rules):
+        return TAKE_UPCARD
     return DRAW_STOCK if stock_left(state) > 0 else PASS
 
 
@@ -266,7 +450,7 @@ def pick_buy_in(state: State) -> int:
     return BUY_IN if chance * pot >= 1.0 else DECLINE
 
 
-@kernel
+@inlined_kernel
 def continuing_action(state: State) -> int:
     """What the greedy rule does when it does not knock; the draws of every bot but `random`."""
     phase = np.int64(state.phase)
@@ -275,7 +459,7 @@ def continuing_action(state: State) -> int:
     if phase == Phase.DISCARD:
         return FIRST_CARD + pick_discard(state)
     if phase == Phase.TAKE:
-        return FIRST_CARD + best_swap(state, np.int64(state.given), True)
+        return FIRST_CARD + pick_from_table(state, np.int64(state.given))
     if phase == Phase.DEALER:
         return pick_dealer_choice(state)
     return pick_buy_in(state)
@@ -284,12 +468,13 @@ def continuing_action(state: State) -> int:
 # --- when to knock -------------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def threshold_now(state: State) -> int:
     """The seat's threshold in half points, by its own turn; the last one goes on."""
-    controller = state.controllers[state.seat]
-    turn = min(np.int64(state.own_turns[state.seat]), np.int64(controller.num_thresholds) - 1)
-    return np.int64(controller.thresholds[turn])
+    seat = acting_seat(state)
+    controller = state.controllers[seat]
+    turn = min(np.int64(state.own_turns[seat]), np.int64(controller.num_thresholds) - 1)
+    return np.int64(controller.thresholds[turn & 7])
 
 
 @kernel
@@ -346,11 +531,12 @@ FOUR_CARDS_MORE = 16
 """Half points that the three texts' thresholds go up by with four cards (heads-up, measured)."""
 
 
-@kernel
+@inlined_kernel
 def wants_knock(state: State) -> bool:
     """Whether the seat's bot knocks now, where it may."""
-    bot = np.int64(state.controllers[state.seat].bot)
-    value = hand_value(np.int64(state.hands[state.seat]), state.rules)
+    seat = acting_seat(state)
+    bot = np.int64(state.controllers[seat].bot)
+    value = hand_value(np.int64(state.hands[seat]), state.rules)
     if bot == Bot.NEVER_KNOCK:
         return False
     if bot == Bot.THRESHOLD:
@@ -444,7 +630,7 @@ def swedish_discard(state: State) -> int:
     return choice if then >= now - 4 else greedy
 
 
-@kernel
+@inlined_kernel
 def going_on(state: State) -> int:
     """What the seat's bot does when it does not knock."""
     if state.controllers[state.seat].bot == Bot.SWEDISH and not state.rules.exchange:
@@ -455,14 +641,14 @@ def going_on(state: State) -> int:
     return continuing_action(state)
 
 
-@kernel
+@inlined_kernel
 def bot_action(state: State) -> int:
     """The decision of the seat's bot (card format)."""
-    bot = np.int64(state.controllers[state.seat].bot)
+    bot = np.int64(state.controllers[acting_seat(state)].bot)
     if bot == Bot.RANDOM:
         return random_action(state)
     phase = np.int64(state.phase)
-    if phase == Phase.TURN and bot != Bot.NEVER_KNOCK and may_knock(state) and wants_knock(state):
+    if phase == Phase.TURN and wants_knock(state) and may_knock(state):
         return KNOCK
     return going_on(state)
 

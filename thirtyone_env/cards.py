@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env._jit import kernel, trailing_zeros
+from thirtyone_env._jit import inlined_kernel, kernel, trailing_zeros
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
@@ -78,6 +78,12 @@ HIGHEST: np.ndarray = np.where(_HAS.any(axis=1), 12 - _HAS[:, ::-1].argmax(axis=
     np.int8
 )
 """int8[8192]: the highest rank of a suit, −1 of an empty one."""
+CARD_POINTS: np.ndarray = np.zeros(NUM_CARDS, dtype=np.int64)
+"""int64[56]: half points of a card in the 16 bits of its suit; 0 for jokers."""
+CARD_POINTS[:52] = RANK_POINTS[np.arange(52) % 13] << (16 * (np.arange(52) // 13))
+LANE_POINTS: np.ndarray = np.zeros(64, dtype=np.int64)
+"""int64[64]: the same of the card whose bit stands at a place."""
+LANE_POINTS[_POSITIONS] = CARD_POINTS
 SUIT_ORDER: np.ndarray = np.array([3, 0, 1, 2], dtype=np.int8)
 """int8[4]: clubs above spades above hearts above diamonds (`ties = "suit"`)."""
 
@@ -85,7 +91,7 @@ SUIT_ORDER: np.ndarray = np.array([3, 0, 1, 2], dtype=np.int8)
 # --- sets ----------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def lowest(cards: int) -> int:
     """The first card of a set that is not empty, in the order of places."""
     return np.int64(CARD_AT[trailing_zeros(cards)])
@@ -99,6 +105,18 @@ def count(cards: int) -> int:
         cards &= cards - 1
         total += 1
     return total
+
+
+@inlined_kernel
+def side_by_side(cards: int) -> int:
+    """A set with bit k for card k, without gaps between the suits."""
+    suit = np.int64(RANK_MASK)
+    bits = cards & suit | cards >> 3 & suit << 13 | cards >> 6 & suit << 26
+    bits |= cards >> 9 & suit << 39
+    if cards & JOKER_MASK:
+        for joker in range(4):
+            bits |= (cards >> (16 * joker + 13) & 1) << (LOWEST_JOKER + joker)
+    return bits
 
 
 @kernel
@@ -126,7 +144,7 @@ def place_of(cards: int, card: int) -> int:
 # --- value and order -----------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def trip_ranks(hand: int, jokers: int) -> int:
     """Ranks of which the hand holds three, jokers counted, as a 13-bit set."""
     c, d = hand & RANK_MASK, (hand >> 16) & RANK_MASK
@@ -140,7 +158,7 @@ def trip_ranks(hand: int, jokers: int) -> int:
     return RANK_MASK
 
 
-@kernel
+@inlined_kernel
 def trips_value(ranks: int, rules: Any) -> int:
     """Worth of three of a kind of the best of some ranks; 0 where the rules give nothing."""
     if ranks == 0:
@@ -170,6 +188,28 @@ def runs_value(hand: int, jokers: int, rules: Any) -> int:
     return 0
 
 
+@inlined_kernel
+def suit_points(cards: int) -> int:
+    """Half points of the four suits, jokers left out, in the 16 bits of each suit."""
+    c, d = np.int64(SUIT_POINTS[0, cards & RANK_MASK]), SUIT_POINTS[0, (cards >> 16) & RANK_MASK]
+    h = np.int64(SUIT_POINTS[0, (cards >> 32) & RANK_MASK])
+    s = np.int64(SUIT_POINTS[0, (cards >> 48) & RANK_MASK])
+    return c | (np.int64(d) << 16) | (h << 32) | (s << 48)
+
+
+@inlined_kernel
+def best_suit(points: int) -> int:
+    """The most of the points of four suits."""
+    first = max(points & 0xFFFF, (points >> 16) & 0xFFFF)
+    return max(first, (points >> 32) & 0xFFFF, points >> 48)
+
+
+@inlined_kernel
+def pair_ranks(cards: int) -> int:
+    """Ranks that some cards hold twice or more, jokers left out, as a 13-bit set."""
+    return trip_ranks(cards, 1)
+
+
 @kernel
 def suits_value(hand: int, jokers: int) -> int:
     """Worth of the hand's best suit, the jokers with it."""
@@ -179,19 +219,40 @@ def suits_value(hand: int, jokers: int) -> int:
     return np.int64(max(c, d, h, s))
 
 
-@kernel
-def hand_value(hand: int, rules: Any) -> int:
-    """Value of a hand of 3 or 4 cards in half points."""
-    jokers = 0
-    if hand & JOKER_MASK:
-        jokers = count(hand & JOKER_MASK)
-    value = suits_value(hand, jokers)
+@inlined_kernel
+def value_with(hand: int, jokers: int, suits: int, rules: Any) -> int:
+    """Value of a hand that holds so many jokers and whose best suit is worth so much."""
+    value = suits
     ranks = trip_ranks(hand, jokers)
     if ranks:
         value = max(value, trips_value(ranks, rules))
     if rules.suited_run:
         value = max(value, runs_value(hand, jokers, rules))
     return value
+
+
+@kernel
+def value_with_jokers(hand: int, rules: Any) -> int:
+    """Value of a hand that holds a joker."""
+    jokers = count(hand & JOKER_MASK)
+    return value_with(hand, jokers, suits_value(hand, jokers), rules)
+
+
+@inlined_kernel
+def hand_value(hand: int, rules: Any) -> int:
+    """Value of a hand of 3 or 4 cards in half points."""
+    suits = best_suit(suit_points(hand))
+    if hand & JOKER_MASK:
+        return value_with_jokers(hand, rules)
+    return value_with(hand, 0, suits, rules)
+
+
+@inlined_kernel
+def only_suits_count(cards: int, rules: Any) -> bool:
+    """Whether a hand of some of these cards can be worth its best suit only."""
+    if cards & JOKER_MASK or trip_ranks(cards, 0):
+        return False
+    return rules.suited_run == 0 or runs_value(cards, 0, rules) == 0
 
 
 @kernel

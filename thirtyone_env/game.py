@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from thirtyone_env._jit import entry, kernel
+from thirtyone_env._jit import entry, kernel, put_flags
 from thirtyone_env.actions import (
     NUM_ACTIONS,
     NUM_SLOT_ACTIONS,
@@ -26,11 +26,13 @@ from thirtyone_env.cards import (
     LOWEST_JOKER,
     NAMES,
     NO_CARD,
+    NUM_CARDS,
     cards_of,
     hand_value,
     parse_cards,
     points,
     set_of,
+    side_by_side,
 )
 from thirtyone_env.checks import checked_number, checked_seed, is_whole
 from thirtyone_env.engine import apply, deal_next, run_on
@@ -45,7 +47,6 @@ from thirtyone_env.observation import (
     observation_size,
     observe_compact,
     observe_full,
-    put_set,
     write_mask,
     write_slot_mask,
 )
@@ -126,7 +127,7 @@ def turn(states: Any, action: int, kind: int, out: Any) -> int:
 
 @entry
 def look(states: Any, seat: int, full: Any, mask: Any, canonical: bool, slots: bool) -> None:
-    """Full observation of a seat and, if it is to act, its mask, into rows of zeros."""
+    """Full observation of a seat and, if it is to act, its mask (else the mask stays)."""
     state = states[0]
     naming = suit_names(state, seat) if canonical else IDENTITY
     observe_full(state, seat, naming, full, 0)
@@ -139,18 +140,18 @@ def look(states: Any, seat: int, full: Any, mask: Any, canonical: bool, slots: b
 
 @entry
 def look_compact(states: Any, seat: int, out: Any) -> None:
-    """Compact observation of a seat, into a row of zeros."""
+    """Compact observation of a seat."""
     state = states[0]
     observe_compact(state, seat, out, 0)
 
 
 @entry
 def look_at_all(states: Any, out: Any) -> None:
-    """The hands of all seats and the stock, one flag a card, into rows of zeros."""
+    """The hands of all seats and the stock, one flag a card; other rows stay."""
     state = states[0]
     for seat in range(state.num_players):
-        put_set(out, seat, 0, np.int64(state.hands[seat]))
-    put_set(out, np.int64(state.num_players), 0, stock_set(state))
+        put_flags(out, seat, 0, side_by_side(np.int64(state.hands[seat])), NUM_CARDS)
+    put_flags(out, state.num_players, 0, side_by_side(stock_set(state)), NUM_CARDS)
 
 
 @entry

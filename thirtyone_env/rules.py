@@ -66,10 +66,10 @@ RULES = np.dtype(
     [
         ("max_turns", np.int16),
         ("max_rounds", np.int32),
+        ("deck_size", np.int8),
         ("exchange", np.int8),
         ("low_rank", np.int8),
         ("jokers", np.int8),
-        ("deck_size", np.int8),
         ("hand_size", np.int8),
         ("lives", np.int8),
         ("free_ride", np.int8),

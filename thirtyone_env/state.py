@@ -12,7 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from thirtyone_env._jit import kernel
+from thirtyone_env._jit import inlined_kernel, kernel, trailing_zeros
 from thirtyone_env.cards import BIT
 from thirtyone_env.rules import MAX_SEATS, RULES, Rules
 
@@ -142,25 +142,27 @@ STATE = np.dtype(
 """The layout of a match."""
 
 
-@kernel
+@inlined_kernel
 def is_in(seats: int, seat: int) -> bool:
     """Whether a set of seats holds a seat."""
     return (np.int64(seats) >> np.int64(seat)) & 1 == 1
 
 
-@kernel
+@inlined_kernel
+def acting_seat(state: State) -> int:
+    """The seat to act; the mask says that it is not negative, which spares checks of indices."""
+    return np.int64(state.seat) & 15
+
+
+@inlined_kernel
 def next_seat(state: State, seat: int) -> int:
     """The next seat in play, clockwise."""
-    seat = np.int64(seat)
-    while True:
-        seat += 1
-        if seat >= state.num_players:
-            seat = 0
-        if is_in(state.in_play, seat):
-            return seat
+    in_play = np.int64(state.in_play)
+    after = in_play & (np.int64(-2) << np.int64(seat))
+    return trailing_zeros(after if after else in_play)
 
 
-@kernel
+@inlined_kernel
 def seats_in(seats: int) -> int:
     """How many seats a set holds."""
     seats = np.int64(seats)
@@ -171,7 +173,7 @@ def seats_in(seats: int) -> int:
     return total
 
 
-@kernel
+@inlined_kernel
 def stock_left(state: State) -> int:
     """Cards left in the stock."""
     return np.int64(state.deck_end) - np.int64(state.top)

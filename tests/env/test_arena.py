@@ -347,3 +347,61 @@ def test_what_tables_return_is_new():
     ):
         returned[:] = 1
     assert content(tables.states) == before
+
+
+# --- arrays of the caller's -----------------------------------------------------------------------
+
+
+def outputs(tables: Tables, **arrays: Any) -> dict[str, np.ndarray]:
+    """Everything that the tables say, into arrays that are given or new ones."""
+    return {
+        "full": tables.observe("full", out=arrays.get("full")),
+        "compact": tables.observe("compact", out=arrays.get("compact")),
+        "mask": tables.action_mask(out=arrays.get("mask")),
+        "slots": tables.action_mask(slots=True, out=arrays.get("slots")),
+        "match": tables.payoffs("match", out=arrays.get("match")),
+        "lives": tables.payoffs("lives", out=arrays.get("lives")),
+        "equity": tables.payoffs("equity", out=arrays.get("equity")),
+    }
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_number_of_an_array_given_is_overwritten(threads):
+    rng = generator("out", threads)
+    tables = mixed_tables(rng, 24, threads)
+    tables.set_controllers(np.arange(6), 0, "knock")
+    for seat in range(9):
+        tables.set_controllers(np.arange(12, 18), seat, "random")
+    tables.play()
+    assert tables.over.any()
+    expected = outputs(tables)
+    for fill in (77, 0):
+        given = {name: np.full_like(array, fill) for name, array in expected.items()}
+        written = outputs(tables, **given)
+        for name, array in written.items():
+            assert array is given[name]
+            assert array.tobytes() == expected[name].tobytes(), name
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda array: array[1:],
+        lambda array: array.astype(np.float16),
+        lambda array: np.asfortranarray(array),
+        lambda array: array.tolist(),
+    ],
+)
+def test_an_array_of_another_kind_is_refused(change):
+    tables = mixed_tables(generator("wrong out"), 5)
+    for name, array in outputs(tables).items():
+        with pytest.raises(ValueError, match="in C order"):
+            outputs(tables, **{name: change(array)})
+
+
+def test_an_array_that_cannot_be_written_is_refused():
+    tables = mixed_tables(generator("read only"), 5)
+    seen = tables.observe("full")
+    seen.setflags(write=False)
+    with pytest.raises(ValueError, match="writable"):
+        tables.observe("full", out=seen)

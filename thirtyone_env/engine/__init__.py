@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thirtyone_env._jit import kernel
+from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.actions import BUY_IN, FIRST_CARD, KEEP
 from thirtyone_env.engine.draw import begin_draw_turn, discard
 from thirtyone_env.engine.exchange import (
@@ -25,7 +25,7 @@ from thirtyone_env.engine.rounds import (
 from thirtyone_env.state import Phase, State
 
 
-@kernel
+@inlined_kernel
 def apply(state: State, action: int) -> None:
     """Take one legal decision of the seat to act (card format), up to the end of the round."""
     state.decisions += 1
@@ -69,7 +69,7 @@ def start_match(state: State) -> None:
     run_on(state)
 
 
-@kernel
+@inlined_kernel
 def step(state: State, action: int) -> None:
     """Take one legal decision and deal on until the next one."""
     apply(state, action)

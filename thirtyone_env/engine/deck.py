@@ -8,35 +8,48 @@ from __future__ import annotations
 
 import numpy as np
 
-from thirtyone_env._jit import kernel
-from thirtyone_env.cards import BIT, LOWEST_JOKER, lowest
+from thirtyone_env._jit import inlined_kernel, kernel
+from thirtyone_env.cards import BIT, LOWEST_JOKER, NUM_CARDS, lowest
 from thirtyone_env.rng import USE_CARDS, USE_RESHUFFLE, advance_stream, below, derive
 from thirtyone_env.state import State, stock_set
+
+DECKS: np.ndarray = np.zeros((16, NUM_CARDS), np.int8)
+"""int8[16, 56]: the whole deck by its lowest rank, jokers last."""
+for _low in range(2, 10):
+    _deck = [13 * suit + rank for suit in range(4) for rank in range(_low - 2, 13)]
+    DECKS[_low, : len(_deck) + 4] = [*_deck, *range(LOWEST_JOKER, NUM_CARDS)]
+
+
+@kernel
+def lay_under(state: State, size: int) -> None:
+    """Lay the rest of the deck under so many cards that are stacked."""
+    stacked = np.int64(0)
+    for place in range(size):
+        stacked |= np.int64(BIT[state.deck[place]])
+    for place in range(state.rules.deck_size):
+        card = np.int64(DECKS[np.int64(state.rules.low_rank), place])
+        if not stacked & np.int64(BIT[card]):
+            state.deck[size] = card
+            size += 1
 
 
 @kernel
 def fresh_deck(state: State) -> None:
     """Lay out the whole deck: cards stacked on top first, nothing drawn yet."""
-    rules = state.rules
     size = np.int64(state.stacked)
-    stacked = np.int64(0)
-    for place in range(size):
-        stacked |= np.int64(BIT[state.deck[place]])
+    if size:
+        lay_under(state, size)
+    else:
+        for place in range(NUM_CARDS):
+            state.deck[place] = DECKS[np.int64(state.rules.low_rank) & 15, place]
     state.shuffled = size
     state.stacked = 0
-    for suit in range(5):
-        first = 13 * suit + rules.low_rank - 2 if suit < 4 else LOWEST_JOKER
-        after = 13 * suit + 13 if suit < 4 else LOWEST_JOKER + rules.jokers
-        for card in range(first, after):
-            if not stacked or not stacked & np.int64(BIT[card]):
-                state.deck[size] = card
-                size += 1
     state.top = 0
-    state.deck_end = size
+    state.deck_end = state.rules.deck_size
     state.stream = derive(state.seed, state.match, state.round_number, USE_CARDS)
 
 
-@kernel
+@inlined_kernel
 def swap_places(state: State, first: int, second: int) -> None:
     """Exchange two places of the deck."""
     card = state.deck[first]
@@ -44,23 +57,38 @@ def swap_places(state: State, first: int, second: int) -> None:
     state.deck[second] = card
 
 
-@kernel
+@inlined_kernel
 def shuffle_next(state: State) -> None:
     """Settle by lot which card lies at the first place that is not settled yet."""
-    place = np.int64(state.shuffled)
+    place = np.int64(state.shuffled) & 63
     state.stream = advance_stream(state.stream)
-    swap_places(state, place, place + below(state.stream, np.int64(state.deck_end) - place))
+    other = place + below(state.stream, np.int64(state.deck_end) - place)
+    swap_places(state, place, other & 63)
     state.shuffled = place + 1
 
 
 @kernel
+def shuffle_ahead(state: State, cards: int) -> None:
+    """Settle by lot the next cards of the stock, as drawing them would."""
+    place, stream = np.int64(state.shuffled) & 63, state.stream
+    end = np.int64(state.deck_end)
+    after = min(np.int64(state.top) + cards, end)
+    while place < after:
+        stream = advance_stream(stream)
+        swap_places(state, place, place + below(stream, end - place) & 63)
+        place += 1
+    state.shuffled = place
+    state.stream = stream
+
+
+@inlined_kernel
 def next_card(state: State) -> int:
     """Take the stock's top card."""
     if state.top == state.shuffled:
         shuffle_next(state)
-    card = np.int64(state.deck[state.top])
-    state.top += 1
-    return card
+    top = np.int64(state.top) & 63
+    state.top = top + 1
+    return np.int64(state.deck[top]) & 63
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thirtyone_env._jit import kernel
+from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD, ends_on_empty_stock
 from thirtyone_env.cards import BIT, NO_CARD
 from thirtyone_env.engine.deck import next_card, recycle
@@ -16,13 +16,13 @@ from thirtyone_env.engine.rounds import (
     pass_turn_on,
 )
 from thirtyone_env.rules import OUT_RESHUFFLE, OUT_VOID
-from thirtyone_env.state import NOBODY, End, Phase, State, seats_in, stock_left
+from thirtyone_env.state import NOBODY, End, Phase, State, acting_seat, seats_in, stock_left
 
 
-@kernel
+@inlined_kernel
 def begin_draw_turn(state: State, action: int) -> None:
     """Take the action that begins a turn."""
-    state.moves[state.seat] = action + 1
+    state.moves[acting_seat(state)] = action + 1
     if action == DRAW_STOCK:
         draw_stock(state)
     elif action == TAKE_UPCARD:
@@ -31,33 +31,35 @@ def begin_draw_turn(state: State, action: int) -> None:
         knock_or_pass(state, action == KNOCK)
 
 
-@kernel
+@inlined_kernel
 def draw_stock(state: State) -> None:
     """Draw the stock's top card, unseen by the others."""
+    seat = acting_seat(state)
     card = next_card(state)
-    state.hands[state.seat] |= np.int64(BIT[card])
+    state.hands[seat] |= np.int64(BIT[card])
     state.drawn = card
-    state.fresh[state.seat] += 1
+    state.fresh[seat] += 1
     state.phase = Phase.DISCARD
 
 
-@kernel
+@inlined_kernel
 def take_upcard(state: State) -> None:
     """Take the upcard, in everybody's sight."""
-    card = np.int64(state.upcard)
-    state.hands[state.seat] |= np.int64(BIT[card])
-    state.known[state.seat] |= np.int64(BIT[card])
+    seat = acting_seat(state)
+    card = np.int64(state.upcard) & 63
+    state.hands[seat] |= np.int64(BIT[card])
+    state.known[seat] |= np.int64(BIT[card])
     state.drawn = card
     state.taken = card
     state.upcard = NO_CARD
     state.phase = Phase.DISCARD
 
 
-@kernel
+@inlined_kernel
 def discard(state: State, card: int) -> None:
     """Lay a card on the pile and end the turn."""
-    seat = state.seat
-    bit = np.int64(BIT[card])
+    seat = acting_seat(state)
+    bit = np.int64(BIT[card & 63])
     if state.recycled & bit:
         state.fresh[seat] -= 1
         state.recycled &= ~bit
@@ -65,7 +67,7 @@ def discard(state: State, card: int) -> None:
     state.known[seat] &= ~bit
     state.discards[seat] |= bit
     if state.taken == NO_CARD:
-        state.pile |= np.int64(BIT[state.upcard])
+        state.pile |= np.int64(BIT[np.int64(state.upcard) & 63])
     state.upcard = card
     state.passes = 0
     if blitz_counts(state):
@@ -89,7 +91,7 @@ def knock_or_pass(state: State, knocks: bool) -> None:
         end_draw_turn(state)
 
 
-@kernel
+@inlined_kernel
 def end_draw_turn(state: State) -> None:
     """Judge an empty stock, then pass the turn on."""
     count_turn(state)

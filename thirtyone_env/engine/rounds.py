@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from thirtyone_env._jit import kernel
+from thirtyone_env._jit import inlined_kernel, kernel, trailing_zeros
 from thirtyone_env.cards import BIT, NO_CARD, hand_strength, hand_value
-from thirtyone_env.engine.deck import fresh_deck, next_card
+from thirtyone_env.engine.deck import fresh_deck, next_card, shuffle_ahead
 from thirtyone_env.rng import USE_DEALER, USE_POLICY, below, derive
 from thirtyone_env.state import (
     NOBODY,
     End,
     Phase,
     State,
+    acting_seat,
     is_in,
     next_seat,
     seats_in,
@@ -90,12 +91,14 @@ def clear_round(state: State) -> None:
 @kernel
 def deal_hands(state: State) -> None:
     """One card at a time, from the dealer's left; then the upcard of the draw family."""
+    upcards = 0 if state.rules.exchange else 1
+    shuffle_ahead(state, state.rules.hand_size * seats_in(state.in_play) + upcards)
     for _ in range(state.rules.hand_size):
         seat = np.int64(state.dealer)
         for _ in range(seats_in(state.in_play)):
             seat = next_seat(state, seat)
             state.hands[seat] |= np.int64(BIT[next_card(state)])
-    if not state.rules.exchange:
+    if upcards:
         state.upcard = next_card(state)
 
 
@@ -123,7 +126,7 @@ def deal_round(state: State) -> None:
     open_round(state)
 
 
-@kernel
+@inlined_kernel
 def holds_blitz(state: State, seat: int) -> bool:
     """Whether a seat's hand is worth a blitz."""
     return hand_value(np.int64(state.hands[seat]), state.rules) >= state.rules.blitz_value
@@ -168,17 +171,17 @@ def next_after_dealt_blitz(state: State, seat: int, begun: bool) -> None:
 # --- the end of a turn ---------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def count_turn(state: State) -> None:
     """One turn is over."""
     state.turns += 1
-    state.own_turns[state.seat] += 1
+    state.own_turns[acting_seat(state)] += 1
     state.drawn = NO_CARD
     state.taken = NO_CARD
     state.given = NO_CARD
 
 
-@kernel
+@inlined_kernel
 def knock(state: State) -> None:
     """The seat to act knocks; the table remembers at which of its turns."""
     state.knocker = state.seat
@@ -186,14 +189,14 @@ def knock(state: State) -> None:
     state.knock_turns += state.own_turns[state.seat]
 
 
-@kernel
+@inlined_kernel
 def end_round(state: State, end: int) -> None:
     """The round is over in this way; `judge_round` does the rest."""
     state.end = end
     state.phase = Phase.JUDGE
 
 
-@kernel
+@inlined_kernel
 def pass_turn_on(state: State) -> None:
     """The next player's turn; showdown if that is the knocker, void at the cap on turns."""
     seat = next_seat(state, state.seat)
@@ -206,24 +209,24 @@ def pass_turn_on(state: State) -> None:
         state.seat = seat
 
 
-@kernel
+@inlined_kernel
 def blitz_counts(state: State) -> bool:
     """Whether the hand that the seat just made ends the round."""
     if state.knocker != NOBODY and not state.rules.blitz_after_knock:
         return False
-    return holds_blitz(state, state.seat)
+    return holds_blitz(state, acting_seat(state))
 
 
 # --- who loses -----------------------------------------------------------------------------------
 
 
 @kernel
-def lowest_seats(state: State) -> int:
-    """The seats with the lowest hand of all in play."""
+def lowest_in_order(state: State, among: int) -> int:
+    """The seats with the lowest hand among some, by the order of hands."""
     lowest_strength = np.int64(1 << 40)
     seats = 0
     for seat in range(state.num_players):
-        if not is_in(state.in_play, seat):
+        if not is_in(among, seat):
             continue
         strength = hand_strength(np.int64(state.hands[seat]), state.rules)
         if strength < lowest_strength:
@@ -231,6 +234,23 @@ def lowest_seats(state: State) -> int:
             seats = 0
         if strength == lowest_strength:
             seats |= 1 << seat
+    return seats
+
+
+@kernel
+def lowest_seats(state: State) -> int:
+    """The seats with the lowest hand of all in play."""
+    least = np.int64(1 << 40)
+    seats = np.int64(0)
+    rest = np.int64(state.in_play)
+    while rest:
+        seat = trailing_zeros(rest)
+        rest &= rest - 1
+        value = hand_value(np.int64(state.hands[seat]), state.rules)
+        seats = 1 << seat if value < least else seats | 1 << seat if value == least else seats
+        least = min(least, value)
+    if state.rules.ties_by_suit and seats & (seats - 1):
+        return lowest_in_order(state, seats)
     return seats
 
 

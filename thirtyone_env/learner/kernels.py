@@ -152,19 +152,20 @@ def forfeit(me: Any) -> None:
 @kernel
 def put_mask(state: State, me: Any, view: Any, naming: int, mask: Any, row: int) -> None:
     """The learner's legal actions; none when its part is over."""
-    for action in range(mask.shape[1]):
-        mask[row, action] = 0
-    if view.knock_only:
-        if me.status == PENDING or me.status == DECIDES:
-            mask[row, 0] = 1
-            mask[row, 1] = 1
-    elif me.status == PENDING:
-        mask[row, PASS] = 1
-    elif me.status == DECIDES:
+    if me.status == DECIDES and not view.knock_only:
         if view.slots:
             write_slot_mask(state, naming, mask, row)
         else:
             write_mask(state, naming, mask, row)
+        return
+    for action in range(mask.shape[1]):
+        mask[row, action] = 0
+    if me.status == PENDING or me.status == DECIDES:
+        if view.knock_only:
+            mask[row, 0] = 1
+            mask[row, 1] = 1
+        else:
+            mask[row, PASS] = 1
 
 
 @kernel
@@ -173,12 +174,8 @@ def show(state: State, me: Any, view: Any, full: Any, compact: Any, mask: Any, r
     seat = np.int64(me.seat)
     naming = naming_for(state, seat, bool(view.canonical))
     if view.compact:
-        for i in range(compact.shape[1]):
-            compact[row, i] = 0.0
         observe_compact(state, seat, compact, row)
     else:
-        for i in range(full.shape[1]):
-            full[row, i] = 0
         observe_full(state, seat, naming, full, row)
     put_mask(state, me, view, naming, mask, row)
 
