@@ -11,19 +11,22 @@ export NO_MKDOCS_2_WARNING := 1
 PYTHON ?= python3
 CONFIG ?= configs/quickstart.yaml
 ARGS ?=
+ROWS ?=
 WORKERS ?= 2
 
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OLDEST := .venv-oldest
+# Libraries that cannot share .venv; torchrl and supersuit can.
+APART := rllib tianshou agilerl
 
-.PHONY: help setup train test test-slow test-oldest check format playthroughs docs bench \
-	bench-guard clean
+.PHONY: help setup train test test-slow test-oldest test-integrations check format playthroughs \
+	docs bench bench-guard clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
-		printf '  %-14s %s\n' "$$name" "$$text"; done
+		printf '  %-18s %s\n' "$$name" "$$text"; done
 
 setup: $(READY) ## make .venv with the pinned packages
 
@@ -33,7 +36,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt setuptools wheel
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation \
-		--editable '.[app,sb3,dev]'
+		--editable '.[app,sb3,render,openspiel,torchrl,supersuit,dev]'
 	$(BIN)/python -m pip check
 	@touch $@
 
@@ -48,12 +51,24 @@ test-slow: $(READY) ## the tests that take minutes
 
 test-oldest: $(OLDEST)/.ready ## the environment's tests on the lowest versions that are allowed
 	$(OLDEST)/bin/python -m pytest tests --ignore tests/agents --ignore tests/adapters \
+		--ignore tests/integrations \
 		--ignore tests/test_docs.py --ignore tests/test_wheel.py $(ARGS)
 
 $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 	@$(OLDEST)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt \
-		numpy numba gymnasium pettingzoo pytest hypothesis
+		numpy numba gymnasium pettingzoo pygame-ce pytest hypothesis
+	@touch $@
+
+test-integrations: $(READY) $(APART:%=.venv-%/.ready) ## every library of docs/interfaces.md (ROWS=...)
+	$(BIN)/python tools/integrations.py $(ROWS)
+
+.venv-%/.ready: constraints/%.txt pyproject.toml
+	@$(@D)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --constraint $< setuptools wheel
+	$(@D)/bin/python -m pip install --quiet --constraint $< --no-build-isolation \
+		--editable '.[$*]' pytest hypothesis
+	$(@D)/bin/python -m pip check
 	@touch $@
 
 check: $(READY) ## style, types, import arrows, documentation, forbidden things
@@ -83,6 +98,6 @@ bench-guard: $(READY) ## fail where a kernel has become a fifth slower (ten seco
 	$(BIN)/python -m benchmarks.guard $(ARGS)
 
 clean: ## remove everything that can be made again, .venv too; runs/ stays
-	rm -rf $(VENV) $(OLDEST) site build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf $(VENV) .venv-* site build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
 		.import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -25,6 +25,7 @@ from thirtyone_env.game import (
     step,
 )
 from thirtyone_env.policy import Policy, make_bot
+from thirtyone_env.render import TableView
 from thirtyone_env.rules import PRESETS, Rules, resolve_rules
 
 
@@ -50,6 +51,7 @@ __all__ = [
     "PRESETS",
     "Policy",
     "Rules",
+    "TableView",
     "__version__",
     "action_name",
     "clone",

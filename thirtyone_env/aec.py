@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import secrets
-import sys
 import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -25,15 +24,16 @@ from thirtyone_env.checks import check_choice, checked_action, checked_seed, kno
 from thirtyone_env.observation import COMPACT_SIZE, highest_values, observation_size
 from thirtyone_env.policy import KernelBot
 from thirtyone_env.record import record_match
-from thirtyone_env.render import render_text
+from thirtyone_env.render import RENDER_FPS, RENDER_MODES, Display, TableView
 from thirtyone_env.rules import Rules, resolve_rules
 from thirtyone_env.state import Phase
 
+_OVER, _JUDGE = int(Phase.OVER), int(Phase.JUDGE)  # a member of an enum is slow to look up
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "episode": ("match", "round"),
     "reward": ("match", "lives", "equity", None),
     "illegal": ("raise", "terminate"),
-    "render_mode": ("ansi", "human", None),
+    "render_mode": (*RENDER_MODES, None),
     "render_perspective": ("own", "all"),
     "observation_format": ("full", "compact"),
     "action_format": ("card", "slot"),
@@ -55,7 +55,8 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
             ``"match"`` for matches and ``"lives"`` for rounds.
         illegal: ``"raise"``: an illegal action raises and changes nothing; ``"terminate"``: it
             ends the match, the offender is paid −1, the others in play 1/(n−1) each.
-        render_mode: ``"ansi"`` returns text, ``"human"`` prints it in colour.
+        render_mode: ``"human"`` shows the table in a window, ``"rgb_array"`` returns it as
+            uint8[640, 960, 3], ``"ansi"`` as text.
         render_perspective: ``"own"``: as the agent to act sees it; ``"all"``: everything.
         observation_format: ``"full"`` (uint8) or ``"compact"`` (float32, a fixed size).
         action_format: ``"card"`` (65 actions) or ``"slot"`` (14).
@@ -64,13 +65,14 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
 
     Raises:
         ValueError: for a value that is not allowed.
+        DependencyNotInstalled: for a render mode that needs pygame, where that is missing.
     """
 
     metadata = {  # noqa: RUF012 (PettingZoo's own form)
         "name": "thirtyone_v0",
-        "render_modes": ["human", "ansi"],
+        "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
-        "render_fps": 2,
+        "render_fps": RENDER_FPS,
     }
 
     def __init__(
@@ -80,7 +82,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         episode: Literal["match", "round"] = "match",
         reward: Literal["match", "lives", "equity"] | None = None,
         illegal: Literal["raise", "terminate"] = "raise",
-        render_mode: Literal["ansi", "human"] | None = None,
+        render_mode: Literal["human", "ansi", "rgb_array"] | None = None,
         render_perspective: Literal["own", "all"] = "own",
         observation_format: Literal["full", "compact"] = "full",
         action_format: Literal["card", "slot"] = "card",
@@ -96,6 +98,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         self.reward = reward or ("match" if episode == "match" else "lives")
         self._kind = game.RESULT_KINDS.index(self.reward)
         self.render_mode, self.render_perspective = render_mode, render_perspective
+        self._display = Display(render_mode)
         self._compact = observation_format == "compact"
         self._slots, self._canonical = action_format == "slot", bool(canonical_suits)
         self._num_actions = NUM_SLOT_ACTIONS if self._slots else NUM_ACTIONS
@@ -105,6 +108,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         self.agents: list[str] = []
         self._make_spaces()
         self._states: np.ndarray | None = None
+        self._last_round: np.ndarray | None = None
         self._seed: int | None = None
         self._match = -1
 
@@ -173,16 +177,20 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._paid = game.payoffs(states, self.reward)
+        self._unpaid = True  # all rewards are zero
         game.deal_first(states)
         # A reset cannot end anything: where the deal itself decided the round, the first player
         # may only pass on, and that step brings the rewards.
-        self._settled_by_deal = bool(states["phase"][0] >= Phase.JUDGE)
+        self._settled_by_deal = bool(states["phase"][0] >= _JUDGE)
         self._forfeited = False
         if self._settled_by_deal:
             first = (int(states["dealer"][0]) + 1) % self.num_players
             self.agent_selection = self.possible_agents[first]
         else:
             self.agent_selection = self.possible_agents[int(states["seat"][0])]
+        self._last_round = None
+        if self.render_mode == "human":
+            self.render()
 
     @property
     def _table(self) -> np.ndarray:
@@ -210,7 +218,14 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
     ) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward, termination, truncation and info of the agent whose turn it is."""
         self._require_live()
-        return super().last(observe)
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
 
     def step(self, action: Any) -> None:
         """Take the action of ``agent_selection``; None for an agent that is finished.
@@ -243,13 +258,32 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
     def _clear_and_pay(self, agent: str, move: int) -> bool:
         """Take a decision and pay what came of it; False for an illegal one, nothing changed."""
         states = self._table
-        if move < game.DEAL or not game.step_states(states, move):
+        former = game.clone(states) if self.render_mode is not None else None
+        paid = np.empty(self.num_players)
+        answer = game.turn(states, move, self._kind, paid) if move >= game.DEAL else game.ILLEGAL
+        if answer == game.ILLEGAL:
             return False
+        if former is not None and former["round_number"][0] != states["round_number"][0]:
+            self._last_round = game.settled_round(former, move)
         if move != game.DEAL:
             self._actions.append(move)
         self._cumulative_rewards[agent] = 0.0
-        paid, before = game.payoffs(states, self.reward), self._paid
-        over = states["phase"][0] == Phase.OVER
+        if answer >= game.CHANGED:
+            self._pay(paid)
+            self._select_next()
+        else:
+            if not self._unpaid:
+                self._clear_rewards()
+                self._unpaid = True
+            self.agent_selection = self.possible_agents[answer]
+        if self.render_mode == "human":
+            self.render()
+        return True
+
+    def _pay(self, paid: np.ndarray) -> None:
+        """Pay the change in everybody's payoff, and end the parts that are over."""
+        states, before = self._table, self._paid
+        over = states["phase"][0] == _OVER
         in_play, truncated = int(states["in_play"][0]), bool(states["truncated"][0])
         for other in self.agents:
             seat = self._seat_of[other]
@@ -261,11 +295,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
             elif over:
                 self.terminations[other] = not truncated
                 self.truncations[other] = truncated
-        self._paid = paid
-        self._select_next()
-        if self.render_mode == "human":
-            self.render()
-        return True
+        self._paid, self._unpaid = paid, False
 
     def _select_next(self) -> None:
         """Finished agents first, in order of seats; else the seat to act."""
@@ -292,7 +322,10 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
             del record[agent]
         self.agents.remove(agent)
         self._clear_rewards()
+        self._unpaid = True
         self._select_next()
+        if self.render_mode == "human" and self.agents:
+            self.render()
 
     def _refuse(self, agent: str, action: int) -> None:
         """An illegal action: raise, or end the match."""
@@ -302,7 +335,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
                 f"{agent}: action {action} ({self._name(action)}) is illegal; "
                 f"legal: {', '.join(legal)}"
             )
-        self._forfeited = True
+        self._forfeited, self._unpaid = True, False
         share = 1.0 / (self.num_players - 1)
         self._cumulative_rewards[agent] = 0.0
         for other in self.agents:
@@ -343,10 +376,9 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         if agent not in self._seat_of:
             raise ValueError(f"unknown agent {agent!r}; agents are {self.possible_agents}")
         seat = self._seat_of[agent]
-        live = agent in self.terminations and not (
-            self.terminations[agent] or self.truncations[agent]
-        )
-        observation, mask = self._look(seat, live and agent == self.agent_selection)
+        acts = agent == self.agent_selection and agent in self.terminations
+        acts = acts and not (self.terminations[agent] or self.truncations[agent])
+        observation, mask = self._look(seat, acts)
         if self._compact:
             observation = game.observe(states, seat, "compact")
         return {"observation": observation, "action_mask": mask}
@@ -406,23 +438,35 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
             raise ValueError(f"policies = {policies!r}: {self.num_players} names are needed")
         return record_match(self._start, self._actions, names, self.rules)
 
-    def render(self) -> str | None:
-        """The table as text: returned for ``"ansi"``, printed for ``"human"``."""
+    def render(self) -> str | np.ndarray | None:
+        """The table as the render mode says: text, pixels, or in the window.
+
+        In mode ``"human"`` it is shown after every step without being asked.
+        """
         if self.render_mode is None:
             warnings.warn("render() without a render_mode shows nothing", stacklevel=2)
             return None
-        self._table  # noqa: B018 (raises before reset)
-        viewer = None
-        if self.render_perspective == "own":
-            viewer = self._seat_of[self.agent_selection]
-        text = render_text(self._table, viewer, colour=self.render_mode == "human")
-        if self.render_mode == "ansi":
-            return text
-        sys.stdout.write(text + "\n\n")
-        return None
+        own = self.render_perspective == "own"
+        states = self._table
+        viewer = self._seat_of[self.agent_selection] if own else None
+        return self._display.show(states, viewer, self._last_round)
+
+    def view(self, agent: str | None = None, *, colours: int = 4) -> TableView:
+        """A picture of the table now, for a notebook or a paper.
+
+        Args:
+            agent: whose view it is; None shows everything.
+            colours: 4, a colour a suit, or 2.
+        """
+        states = self._table
+        if agent is not None and agent not in self._seat_of:
+            raise ValueError(f"unknown agent {agent!r}; agents are {self.possible_agents}")
+        viewer = None if agent is None else self._seat_of[agent]
+        return TableView(states, viewer, colours=colours, last_round=self._last_round)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the window, if there is one."""
+        self._display.close()
 
 
 def env(**options: Any) -> raw_env:

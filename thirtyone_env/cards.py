@@ -299,6 +299,7 @@ def hand_strength(hand: int, rules: Any) -> int:
 # --- names ---------------------------------------------------------------------------------------
 
 _BY_NAME = {name: card for card, name in enumerate(NAMES)}
+_BY_BIT = {int(bit): card for card, bit in enumerate(BIT)}
 
 
 def parse_card(name: str) -> int:
@@ -318,8 +319,11 @@ def parse_card(name: str) -> int:
 
 def cards_of(cards: int) -> list[int]:
     """The cards of a set, sorted."""
-    cards = int(cards)
-    return [c for c in range(NUM_CARDS) if cards & int(BIT[c])]
+    cards, found = int(cards), []
+    while cards:
+        found.append(_BY_BIT[cards & -cards])
+        cards &= cards - 1
+    return sorted(found)
 
 
 def names_of(cards: int) -> list[str]:

@@ -57,6 +57,8 @@ def checked_action(action: Any, num_actions: int) -> int:
     Raises:
         ValueError: for anything else, or a number that is not in the space.
     """
+    if type(action) is int and 0 <= action < num_actions:
+        return action
     value = action
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.reshape(-1)[0]
@@ -66,7 +68,13 @@ def checked_action(action: Any, num_actions: int) -> int:
 
 
 def known_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The options of a reset that there are; others are ignored with a warning."""
+    """The options of a reset that there are; others are ignored with a warning.
+
+    Raises:
+        ValueError: for what is no dict.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"options = {options!r} is not allowed; allowed: a dict, or None")
     given = dict(options or {})
     unknown = [name for name in given if name not in SITUATION]
     if unknown:

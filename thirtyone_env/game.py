@@ -7,11 +7,11 @@ thin: the environment, the record writer and the solvers go through the same ker
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from thirtyone_env._jit import entry, put_flags
+from thirtyone_env._jit import entry, kernel, put_flags
 from thirtyone_env.actions import (
     NUM_ACTIONS,
     NUM_SLOT_ACTIONS,
@@ -22,6 +22,8 @@ from thirtyone_env.actions import (
 )
 from thirtyone_env.canonical import IDENTITY, suit_names
 from thirtyone_env.cards import (
+    BIT,
+    LOWEST_JOKER,
     NAMES,
     NO_CARD,
     NUM_CARDS,
@@ -33,9 +35,9 @@ from thirtyone_env.cards import (
     side_by_side,
 )
 from thirtyone_env.checks import checked_number, checked_seed, is_whole
-from thirtyone_env.engine import deal_next, run_on
+from thirtyone_env.engine import apply, deal_next, run_on
 from thirtyone_env.engine import step as step_kernel
-from thirtyone_env.engine.deck import place_next
+from thirtyone_env.engine.deck import place_next, unsettled_cards
 from thirtyone_env.engine.hidden import resample_hidden as resample_kernel
 from thirtyone_env.engine.rounds import match_payoff, prepare_match, set_first_dealer
 from thirtyone_env.equity import equity
@@ -49,11 +51,22 @@ from thirtyone_env.observation import (
     write_slot_mask,
 )
 from thirtyone_env.rules import Rules, resolve_rules
-from thirtyone_env.state import NOBODY, Phase, new_states, stock_set
+from thirtyone_env.state import NOBODY, Phase, State, new_states, stock_set
 
 DEAL = -1
 ILLEGAL = -2
+CHANGED = 16
 RESULT_KINDS = ("match", "lives", "equity")
+
+
+@kernel
+def payoff(state: State, seat: int, kind: int) -> float:
+    """A seat's payoff so far: match (0), lives (1) or equity (2)."""
+    if kind == 0:
+        return match_payoff(state, seat)
+    if kind == 1:
+        return np.float64(state.lives_payoff[seat])
+    return equity(state, seat)
 
 
 # --- entries: what Python calls ------------------------------------------------------------------
@@ -79,6 +92,37 @@ def step_states(states: Any, action: int) -> bool:
     else:
         run_on(state)
     return True
+
+
+@entry
+def apply_states(states: Any, action: int) -> None:
+    """Take a legal decision and stop where it settles the round."""
+    state = states[0]
+    apply(state, action)
+
+
+@entry
+def turn(states: Any, action: int, kind: int, out: Any) -> int:
+    """Take a decision (or DEAL none) and deal on.
+
+    Returns ILLEGAL, with nothing changed; or the seat to act, plus CHANGED where payoffs may have
+    changed: then the payoffs of all seats are in `out`.
+    """
+    state = states[0]
+    before = np.int64(state.round_number)
+    asking = state.pending != 0
+    if action != DEAL:
+        if not is_legal(state, action):
+            return ILLEGAL
+        step_kernel(state, action)
+    else:
+        run_on(state)
+    settled = before != state.round_number or asking or state.pending != 0
+    if not settled and state.phase != Phase.OVER and action != DEAL:
+        return int(state.seat)
+    for seat in range(state.num_players):
+        out[seat] = payoff(state, seat, kind)
+    return CHANGED + int(state.seat)
 
 
 @entry
@@ -138,12 +182,7 @@ def results(states: Any, kind: int, out: Any) -> None:
     """Payoffs of all seats so far: 0 match, 1 lives, 2 equity."""
     state = states[0]
     for seat in range(state.num_players):
-        if kind == 0:
-            out[seat] = match_payoff(state, seat)
-        elif kind == 1:
-            out[seat] = state.lives_payoff[seat]
-        else:
-            out[seat] = equity(state, seat)
+        out[seat] = payoff(state, seat, kind)
 
 
 @entry
@@ -158,6 +197,35 @@ def place_card(states: Any, card: int, depth: int) -> bool:
     """Put a card of the stock some places below its top."""
     state = states[0]
     return place_next(state, card, depth)
+
+
+@entry
+def decide_states(states: Any, action: int, lots: Any) -> bool:
+    """Take a decision up to the end of its round, noting the lots; False for an illegal one."""
+    state = states[0]
+    if not is_legal(state, action):
+        return False
+    pool, settled = unsettled_cards(state), np.int64(state.shuffled)
+    reshuffles = np.int64(state.reshuffles)
+    apply(state, action)
+    lots[2] = state.reshuffles - reshuffles
+    if lots[2]:
+        pool, settled = np.int64(0), np.int64(0)
+        for place in range(state.deck_end):
+            pool |= np.int64(BIT[state.deck[place]])
+    lots[0] = np.int64(state.shuffled) - settled
+    lots[1] = pool
+    return True
+
+
+@entry
+def deal_laid(states: Any, size: int, settled: int) -> None:
+    """Deal the next round from the first `size` places of the deck, `settled` of them in order."""
+    state = states[0]
+    state.stacked = size
+    deal_next(state)
+    state.deck_end = size
+    state.shuffled = max(np.int64(state.top), settled)
 
 
 @entry
@@ -186,7 +254,18 @@ def _checked_seat(states: np.ndarray, seat: Any) -> int:
     return checked_number("seat", seat, 0, int(states["num_players"][0]) - 1)
 
 
-def _checked_deck(rules: Rules, deck: str | Sequence[str | int]) -> list[int]:
+def whole_deck(rules: Rules) -> list[int]:
+    """The cards of the deck in use, sorted."""
+    plain = [13 * suit + rank for suit in range(4) for rank in range(rules.low_rank - 2, 13)]
+    return plain + [LOWEST_JOKER + joker for joker in range(rules.jokers)]
+
+
+def checked_deck(rules: Rules, deck: str | Sequence[str | int]) -> list[int]:
+    """The cards of a deck or a part of it, given by names or numbers.
+
+    Raises:
+        ValueError: for unknown or double cards, or some that the rules' deck has not.
+    """
     if not isinstance(deck, Iterable):
         raise ValueError(f"deck = {deck!r}: card names are needed, in dealing order")
     given = deck if isinstance(deck, str) else list(deck)
@@ -196,8 +275,7 @@ def _checked_deck(rules: Rules, deck: str | Sequence[str | int]) -> list[int]:
             raise ValueError(f"deck = {deck!r}: distinct cards are needed, 0 … {len(NAMES) - 1}")
     else:
         cards = parse_cards(given)  # type: ignore[arg-type]
-    whole = {13 * s + r for s in range(4) for r in range(rules.low_rank - 2, 13)}
-    whole |= {52 + j for j in range(rules.jokers)}
+    whole = whole_deck(rules)
     strange = [NAMES[card] for card in cards if card not in whole]
     if strange:
         raise ValueError(f"deck: {', '.join(strange)} is not in a deck of {rules.deck_size} cards")
@@ -246,7 +324,7 @@ def prepare(
         states["lives"][0, :num_players] = given
         states["rode"] = sum(1 << seat for seat, number in enumerate(given) if number == 0)
     if deck is not None:
-        cards = _checked_deck(rules, deck)
+        cards = checked_deck(rules, deck)
         states["deck"][0, : len(cards)] = cards
         states["stacked"] = len(cards)
     return states
@@ -286,21 +364,84 @@ def legal_names(states: np.ndarray) -> list[str]:
     return [action_name(action, int(states["phase"][0])) for action in legal_actions(states)]
 
 
+def _code(action: Any) -> int:
+    """An action as an int that the kernels refuse where it is no action."""
+    if not is_whole(action):
+        raise ValueError(f"action {action!r} is not a whole number in 0 … {NUM_ACTIONS - 1}")
+    return int(action) if 0 <= action < NUM_ACTIONS else ILLEGAL
+
+
+def _refusal(states: np.ndarray, action: int) -> ValueError:
+    if is_over(states):
+        return ValueError(f"action {action}: the match is over")
+    return ValueError(
+        f"action {action} is not legal for seat {int(states['seat'][0])}; "
+        f"legal: {', '.join(legal_names(states))}"
+    )
+
+
 def step(states: np.ndarray, action: int) -> None:
     """Take a decision of the seat to act (card format) and deal on to the next one.
 
     Raises:
         ValueError: for an illegal action, naming the legal ones; the state is untouched.
     """
-    if not is_whole(action):
-        raise ValueError(f"action {action!r} is not a whole number in 0 … {NUM_ACTIONS - 1}")
-    if not 0 <= action < NUM_ACTIONS or not step_states(states, int(action)):
-        if is_over(states):
-            raise ValueError(f"action {action}: the match is over")
-        raise ValueError(
-            f"action {action} is not legal for seat {int(states['seat'][0])}; "
-            f"legal: {', '.join(legal_names(states))}"
-        )
+    if not step_states(states, _code(action)):
+        raise _refusal(states, action)
+
+
+class Lots(NamedTuple):
+    """What chance did in a decision: it turned up some cards, in order, out of a pool."""
+
+    number: int
+    """Cards that were not settled before; 0: the decision left nothing to chance."""
+    pool: int
+    """The set that they came from, every order of it as likely."""
+    reshuffled: bool
+    """The pool was made by the decision itself."""
+
+
+def decide(states: np.ndarray, action: int) -> Lots:
+    """Take a decision up to the end of its round, without dealing the next one.
+
+    Where the answer says that cards came by lot, other cards of the pool would have been as
+    likely: `lay_cards` on a copy made before, and decide there.
+
+    Raises:
+        ValueError: for an illegal action, naming the legal ones; the state is untouched.
+    """
+    lots = np.zeros(3, np.int64)
+    if not decide_states(states, _code(action), lots):
+        raise _refusal(states, action)
+    return Lots(int(lots[0]), int(lots[1]), bool(lots[2]))
+
+
+def lay_cards(states: np.ndarray, cards: Sequence[int], *, reshuffled: bool = False) -> None:
+    """Settle the next cards that chance turns up: those of the stock, or of a coming reshuffle.
+
+    Raises:
+        ValueError: for a card that is not in the stock; the cards before it have been placed.
+    """
+    if reshuffled:
+        states["deck"][0, : len(cards)] = cards
+        states["stacked"] = len(cards)
+        return
+    settled = int(states["shuffled"][0]) - int(states["top"][0])
+    for depth, card in enumerate(cards, settled):
+        if not place_card(states, card, depth):
+            raise ValueError(f"{NAMES[card]} is not in the stock below the cards already placed")
+
+
+def deal_cards(states: np.ndarray, cards: Sequence[int], settled: int) -> None:
+    """Deal the next round, even where the deal ends it, from cards that are the whole deck.
+
+    Args:
+        states: STATE[1] between two rounds.
+        cards: the deck in dealing order; it may be shorter than the deck of the rules.
+        settled: how many of them lie in order; the rest is shuffled as it is drawn.
+    """
+    states["deck"][0, : len(cards)] = cards
+    deal_laid(states, len(cards), settled)
 
 
 def clone(states: np.ndarray) -> np.ndarray:
@@ -325,6 +466,25 @@ def resample_hidden(states: np.ndarray, seat: int, rng: np.random.Generator) -> 
     seat = _checked_seat(states, seat)
     if not resample_states(states, seat, np.uint64(rng.integers(1 << 63))):
         raise RuntimeError(f"no possible deal found for seat {seat} in a million tries")
+
+
+def settled_round(states: np.ndarray, action: int) -> np.ndarray | None:
+    """The round that a decision (or DEAL) of a match has ended, as it was when it was settled.
+
+    Args:
+        states: STATE[1] before the decision; it stays as it is.
+        action: a legal action, or DEAL.
+
+    Returns:
+        STATE[1] of the last round before the one that is dealt next; None where none ended.
+    """
+    states, settled = clone(states), None
+    if action != DEAL:
+        apply_states(states, action)
+    while states["phase"][0] == Phase.ROUND_OVER:
+        settled = clone(states)
+        deal_first(states)
+    return settled
 
 
 def set_next_cards(states: np.ndarray, cards: str | Sequence[str]) -> None:
@@ -389,7 +549,7 @@ def hand_points(cards: str | Sequence[str], rules: Rules | str | Mapping[str, An
     hand = parse_cards(cards)
     if len(hand) != resolved.hand_size:
         raise ValueError(f"{len(hand)} cards; a hand has {resolved.hand_size} under these rules")
-    _checked_deck(resolved, hand)
+    checked_deck(resolved, hand)
     states = new_states(resolved, resolved.min_players, 1)
     return float(points(value_of(states, set_of(hand))))
 
@@ -397,9 +557,13 @@ def hand_points(cards: str | Sequence[str], rules: Rules | str | Mapping[str, An
 __all__ = [
     "DEAL",
     "NO_CARD",
+    "Lots",
     "clone",
+    "deal_cards",
+    "decide",
     "hand_points",
     "is_over",
+    "lay_cards",
     "legal_actions",
     "legal_mask",
     "legal_names",

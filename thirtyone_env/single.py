@@ -20,7 +20,9 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from thirtyone_env.bots import DRAWS
 from thirtyone_env.checks import check_choice, checked_action, checked_seed, known_options
+from thirtyone_env.game import clone
 from thirtyone_env.learner import (
     DECIDES,
     ILLEGAL,
@@ -32,8 +34,9 @@ from thirtyone_env.learner import (
     LearnerSeat,
 )
 from thirtyone_env.policy import KernelBot
-from thirtyone_env.render import render_text
+from thirtyone_env.render import RENDER_FPS, RENDER_MODES, Display, TableView
 from thirtyone_env.rules import Rules
+from thirtyone_env.state import Phase
 
 _ROW = np.zeros(1, np.int64)
 
@@ -41,15 +44,20 @@ _ROW = np.zeros(1, np.int64)
 class _LearnerEnv(gymnasium.Env[Any, Any]):
     """What both environments share: one match with one learner."""
 
-    metadata = {"render_modes": ["human", "ansi"], "render_fps": 2}  # noqa: RUF012 (Gymnasium's)
+    metadata = {  # noqa: RUF012 (Gymnasium's own form)
+        "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
+    }
 
     def __init__(
         self, *, render_mode: str | None, render_perspective: str, flatten: bool, **options: Any
     ) -> None:
-        check_choice("render_mode", render_mode, (*self.metadata["render_modes"], None))
         check_choice("render_perspective", render_perspective, ("own", "all"))
         check_choice("flatten", flatten, (False, True))
-        self._core = Learners(1, **options)
+        self._display = Display(render_mode)
+        watched = render_mode in ("human", "rgb_array")
+        self._last_round: np.ndarray | None = None
+        self._core = Learners(1, watcher=self._watch if watched else None, **options)
         self.rules, self.num_players = self._core.rules, self._core.num_players
         self.render_mode, self.render_perspective = render_mode, render_perspective
         self._flatten = flatten
@@ -90,12 +98,14 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
             chosen = secrets.randbits(63) if self._seed is None else self._seed
             match = self._match + 1
         if situation or seed is not None:
-            self._core.set_situation(_ROW, situation)
+            self._core.put_situation(_ROW, self._core.situation(situation))
         if seed is not None:
             super().reset(seed=chosen)
+        self._last_round = None
+        seen, mask = self._core.new_outputs()
+        self._core.deal(_ROW, np.uint64(chosen), match, seen, mask)
         self._seed, self._match = chosen, match
-        self._seen, self._mask = self._core.new_outputs()
-        self._core.deal(_ROW, np.uint64(chosen), match, self._seen, self._mask)
+        self._seen, self._mask = seen, mask
         if self.render_mode == "human":
             self.render()
         return self._observation(), self._info()
@@ -110,7 +120,8 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             ValueError: for an action that is not in the space (nothing changes), or an illegal
-                one under ``illegal="raise"``, naming the legal ones.
+                one under ``illegal="raise"``, naming the legal ones, or one of a policy's: the
+                match is as it was before.
             RuntimeError: before reset and after the end.
         """
         core = self._core
@@ -146,7 +157,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
     def _observation(self) -> Any:
         if self._flatten:
             return self._seen[0]
-        return {"observation": self._seen[0], "action_mask": self._mask[0]}
+        return {"observation": self._seen[0], "action_mask": self._mask[0].copy()}
 
     def _info(self) -> dict[str, Any]:
         return {
@@ -176,18 +187,54 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def learner_seat(self) -> int:
-        """The learner's seat in the match in progress."""
+        """The learner's seat in the match in progress.
+
+        Raises:
+            RuntimeError: before reset.
+        """
+        if self._seed is None:
+            self._refuse(UNDEALT)
         return int(self._core.learners["seat"][0])
 
+    def _watch(self) -> None:
+        """Look at the match between two steps."""
+        states = self._core.tables.states
+        if states["phase"][0] == Phase.ROUND_OVER:
+            self._last_round = clone(states)
+        elif self.render_mode == "human":
+            self._show()
+
+    def _show(self) -> Any:
+        own = self.render_perspective == "own"
+        viewer = int(self._core.learners["seat"][0]) if own else None
+        return self._display.show(self._core.tables.states, viewer, self._last_round)
+
     def render(self) -> Any:
-        """The table: text for ``"ansi"``."""
+        """The table: text for ``"ansi"``, uint8[H, W, 3] for ``"rgb_array"``, or in a window.
+
+        With ``"human"`` every decision of everybody is shown while `step` plays it.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode shows nothing")
             return None
         if self._seed is None:
             self._refuse(UNDEALT)
-        viewer = self.learner_seat if self.render_perspective == "own" else None
-        return render_text(self._core.tables.states, viewer)
+        return self._show()
+
+    def view(self, colours: int = 4) -> TableView:
+        """The table as the learner sees it, for notebooks and papers."""
+        if self._seed is None:
+            self._refuse(UNDEALT)
+        return TableView(
+            self._core.tables.states,
+            self.learner_seat,
+            colours=colours,
+            last_round=self._last_round,
+        )
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._display.close()
 
     def __copy__(self) -> _LearnerEnv:
         """A copy that goes on by itself, as for `copy.deepcopy`."""
@@ -282,6 +329,7 @@ class KnockTimingEnv(_LearnerEnv):
         flatten: bool = False,
         draws: str = "greedy",
     ) -> None:
+        check_choice("draws", draws, tuple(DRAWS))
         super().__init__(
             rules=rules,
             num_players=num_players,

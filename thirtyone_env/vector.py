@@ -11,7 +11,9 @@ Shapes: B rows, K numbers of an observation, A actions.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any, Literal
 
 import gymnasium
@@ -20,7 +22,14 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from thirtyone_env.checks import check_choice, checked_number, checked_seed, known_options
+from thirtyone_env.bots import DRAWS
+from thirtyone_env.checks import (
+    check_choice,
+    checked_number,
+    checked_seed,
+    is_whole,
+    known_options,
+)
 from thirtyone_env.learner import (
     ILLEGAL,
     TERMINATED,
@@ -30,7 +39,7 @@ from thirtyone_env.learner import (
     LearnerSeat,
 )
 from thirtyone_env.policy import KernelBot
-from thirtyone_env.render import render_text
+from thirtyone_env.render import RENDER_FPS, Display
 from thirtyone_env.rules import Rules
 
 _SEEDS = 1 << 64
@@ -49,6 +58,7 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         render_mode: str | None,
         render_perspective: str,
         flatten: bool,
+        max_episode_steps: int | None,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -58,15 +68,16 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         check_choice("autoreset_mode", mode, (*AutoresetMode, *_MODES))
         check_choice("copy", copy, (False, True))
         check_choice("flatten", flatten, (False, True))
-        check_choice("render_mode", render_mode, ("ansi", None))
+        check_choice("render_mode", render_mode, ("ansi", "rgb_array", None))
+        self._display = Display(render_mode)
         check_choice("render_perspective", render_perspective, ("own", "all"))
         self._core = Learners(num_envs, **options)
         self.num_envs = num_envs
         self.rules, self.num_players = self._core.rules, self._core.num_players
         self.autoreset_mode = mode
         self.metadata = {
-            "render_modes": ["ansi"],
-            "render_fps": 2,
+            "render_modes": ["ansi", "rgb_array"],
+            "render_fps": RENDER_FPS,
             "autoreset_mode": self.autoreset_mode,
         }
         self.render_mode, self.render_perspective = render_mode, render_perspective
@@ -85,6 +96,10 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._matches = np.full(num_envs, -1, np.int64)
         self._seeded = np.zeros(num_envs, bool)
         self._seen, self._mask = self._core.new_outputs()
+        self._max_steps = max_episode_steps
+        if max_episode_steps is not None:
+            self._max_steps = checked_number("max_episode_steps", max_episode_steps, 1, 1 << 62)
+        self._steps = np.zeros(num_envs, np.int64)
 
     # --- reset -----------------------------------------------------------------------------------
 
@@ -108,25 +123,28 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         Raises:
             ValueError: for a seed, an option or a mask that is not allowed; nothing has changed.
         """
-        options = dict(options or {})
-        rows = self._masked_rows(options)
-        situation = known_options(options)
+        given = dict(options) if isinstance(options, Mapping) else options
+        rows = self._masked_rows(given)
+        situation = known_options(given)
         seeds = self._row_seeds(seed)
+        begin = self._core.situation(situation)
         fresh = np.array([row for row in rows.tolist() if seeds[row] is not None], np.int64)
         anew = rows if situation else fresh
         if len(anew):
-            self._core.set_situation(anew, situation)
-        self._seeds[fresh] = [seeds[row] for row in fresh.tolist()]
-        self._matches[fresh] = -1
-        self._seeded[fresh] = True
-        for row in rows[~self._seeded[rows]].tolist():
-            self._seeds[row], self._seeded[row] = secrets.randbits(63), True
-        self._renew(keep=len(rows) < self.num_envs)
-        self._deal(rows)
+            self._core.put_situation(anew, begin)
+        if is_whole(seed):
+            super().reset(seed=int(seed))  # type: ignore[arg-type]
+        with self._attempt(np.setdiff1d(self._all, rows)):
+            self._seeds[fresh] = [seeds[row] for row in fresh.tolist()]
+            self._matches[fresh] = -1
+            self._seeded[fresh] = True
+            for row in rows[~self._seeded[rows]].tolist():
+                self._seeds[row], self._seeded[row] = secrets.randbits(63), True
+            self._deal(rows)
         return self._observation(), self._infos(rows)
 
-    def _masked_rows(self, options: dict[str, Any]) -> np.ndarray:
-        if "reset_mask" not in options:
+    def _masked_rows(self, options: Any) -> np.ndarray:
+        if not isinstance(options, dict) or "reset_mask" not in options:
             return self._all
         mask = options.pop("reset_mask")
         good = isinstance(mask, np.ndarray) and mask.shape == (self.num_envs,)
@@ -143,6 +161,8 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _row_seeds(self, seed: Any) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
+        if isinstance(seed, np.ndarray) and seed.ndim == 0:
+            seed = seed[()]
         if isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str):
             if len(seed) != self.num_envs:
                 raise ValueError(f"{len(seed)} seeds for {self.num_envs} rows")
@@ -150,17 +170,34 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         first = checked_seed(seed)
         return [(first + row) % _SEEDS for row in range(self.num_envs)]
 
-    def _renew(self, keep: bool) -> None:
-        """Write into new arrays from now on, so that those handed out never change."""
-        if not self._copy:
-            return
-        if keep:
-            self._seen, self._mask = self._seen.copy(), self._mask.copy()
-        else:
+    @contextmanager
+    def _attempt(self, keep: np.ndarray) -> Iterator[None]:
+        """Write into new arrays, so that those handed out never change; undo all on an error.
+
+        Args:
+            keep: rows that are not written and stay as they are.
+        """
+        arrays = self._seen, self._mask
+        series = (
+            self._seeds.copy(),
+            self._matches.copy(),
+            self._seeded.copy(),
+            self._steps.copy(),
+        )
+        if self._copy:
             self._seen, self._mask = self._core.new_outputs()
+            self._core.show(keep, self._seen, self._mask)
+        try:
+            with self._core.undone_on_error(self._seen, self._mask):
+                yield
+        except BaseException:
+            self._seen, self._mask = arrays
+            self._seeds, self._matches, self._seeded, self._steps = series
+            raise
 
     def _deal(self, rows: np.ndarray) -> None:
         self._matches[rows] += 1
+        self._steps[rows] = 0
         self._core.deal(rows, self._seeds[rows], self._matches[rows], self._seen, self._mask)
 
     # --- step ------------------------------------------------------------------------------------
@@ -195,20 +232,19 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             resets = np.flatnonzero(over)
         rows = self._all if not len(resets) else np.flatnonzero(~over)
         chosen = self._checked_actions(actions, rows)
-        before = (self._seen, self._mask)
-        self._renew(keep=False)
-        try:
+        with self._attempt(self._all[:0]):
             resolved = core.step(rows, chosen, self._seen, self._mask)
-        except ValueError:
-            self._seen, self._mask = before
-            raise
-        if len(resets):
-            self._deal(resets)
-            core.learners["reward"][resets] = 0.0
-        return self._results(rows, chosen, resolved)
+            self._steps[rows] += 1
+            if len(resets):
+                self._deal(resets)
+                core.learners["reward"][resets] = 0.0
+            return self._results(rows, chosen, resolved)
 
     def _checked_actions(self, actions: Any, rows: np.ndarray) -> np.ndarray:
-        given = np.asarray(actions)
+        try:
+            given = np.asarray(actions)
+        except ValueError:  # lists of different lengths
+            given = np.full((), None)
         if given.shape != (self.num_envs,) or not np.issubdtype(given.dtype, np.integer):
             raise ValueError(
                 f"actions: {given.dtype}{list(given.shape)} is not allowed; allowed: "
@@ -235,6 +271,11 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         last: dict[str, Any] = {}
         if len(ended):
             last = self._last_words(ended, rows, chosen, resolved)
+        if self._max_steps is not None:
+            cut = self._steps >= self._max_steps
+            learners["status"][cut & ~terminated] = TRUNCATED
+            truncated |= cut
+            ended = np.flatnonzero(terminated | truncated)
         if not len(ended) or self.autoreset_mode != AutoresetMode.SAME_STEP:
             infos = {**self._infos(self._all), **last}
             return self._observation(), rewards, terminated, truncated, infos
@@ -246,7 +287,7 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         infos = {
             "final_obs": finals,
             "_final_obs": marked,
-            "final_info": {**self._infos(ended), **last},
+            "final_info": {**self._infos(ended, copy=True), **last},
             "_final_info": marked.copy(),
         }
         self._deal(ended)
@@ -258,18 +299,19 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _observation(self) -> Any:
         if self._flatten:
             return self._seen
-        return {"observation": self._seen, "action_mask": self._mask}
+        mask = self._mask.copy() if self._copy else self._mask
+        return {"observation": self._seen, "action_mask": mask}
 
     def _row_observation(self, row: int) -> Any:
         if self._flatten:
             return self._seen[row].copy()
         return {"observation": self._seen[row].copy(), "action_mask": self._mask[row].copy()}
 
-    def _infos(self, rows: np.ndarray) -> dict[str, Any]:
+    def _infos(self, rows: np.ndarray, copy: bool = False) -> dict[str, Any]:
         """What every step says, of some rows."""
         if len(rows) == self.num_envs:
             marked = np.ones(self.num_envs, bool)
-            mask = self._mask.copy() if self._copy else self._mask
+            mask = self._mask.copy() if self._copy or copy else self._mask
             seats = self._core.learners["seat"].astype(np.int64)
         else:
             marked = np.zeros(self.num_envs, bool)
@@ -319,19 +361,23 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._core.set_opponents(opponents)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The tables, one text a row."""
+        """The tables: a text or uint8[H, W, 3] for every row."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode shows nothing")
             return None
         self._require_dealt()
         own = self.render_perspective == "own"
         return tuple(
-            render_text(
+            self._display.show(
                 self._core.tables.states[row : row + 1],
                 int(self._core.learners["seat"][row]) if own else None,
             )
             for row in range(self.num_envs)
         )
+
+    def __copy__(self) -> _LearnerVectorEnv:
+        """A copy that goes on by itself, as for `copy.deepcopy`."""
+        return deepcopy(self)
 
     def _require_dealt(self) -> None:
         if self._core.learners["status"][0] == UNDEALT:
@@ -347,6 +393,7 @@ class ThirtyOneVectorEnv(_LearnerVectorEnv):
         copy: whether arrays are handed out as new ones; if not, they are the environment's own
             buffers, overwritten by the next step.
         threads: number of threads that rows are spread over; results do not depend on it.
+        max_episode_steps: an episode of this many steps is cut (truncated); None: none is.
         rules, num_players, opponents, learner_seat, episode, reward, illegal, render_mode,
             render_perspective, observation_format, action_format, canonical_suits, flatten: as
             for `single.ThirtyOneEnv`.
@@ -374,6 +421,7 @@ class ThirtyOneVectorEnv(_LearnerVectorEnv):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         threads: int = 1,
+        max_episode_steps: int | None = None,
     ) -> None:
         super().__init__(
             checked_number("num_envs", num_envs, 1, 1 << 31),
@@ -393,6 +441,7 @@ class ThirtyOneVectorEnv(_LearnerVectorEnv):
             autoreset_mode=autoreset_mode,
             copy=copy,
             threads=threads,
+            max_episode_steps=max_episode_steps,
         )
 
 
@@ -400,7 +449,7 @@ class KnockTimingVectorEnv(_LearnerVectorEnv):
     """`KnockTiming-v0` in one batch.
 
     Args:
-        num_envs, autoreset_mode, copy, threads: as for `ThirtyOneVectorEnv`.
+        num_envs, autoreset_mode, copy, threads, max_episode_steps: as for `ThirtyOneVectorEnv`.
         rules, num_players, opponents, learner_seat, episode, reward, illegal, render_mode,
             render_perspective, observation_format, canonical_suits, flatten, draws: as for
             `single.KnockTimingEnv`.
@@ -428,7 +477,9 @@ class KnockTimingVectorEnv(_LearnerVectorEnv):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         threads: int = 1,
+        max_episode_steps: int | None = None,
     ) -> None:
+        check_choice("draws", draws, tuple(DRAWS))
         super().__init__(
             checked_number("num_envs", num_envs, 1, 1 << 31),
             rules=rules,
@@ -447,4 +498,5 @@ class KnockTimingVectorEnv(_LearnerVectorEnv):
             autoreset_mode=autoreset_mode,
             copy=copy,
             threads=threads,
+            max_episode_steps=max_episode_steps,
         )

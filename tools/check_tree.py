@@ -27,7 +27,10 @@ MASKLESS = {"evaluate_policy", "EvalCallback"}
 
 def skipped(path: Path) -> bool:
     """Whether a path lies in a folder that tools make."""
-    return any(part in SKIPPED_FOLDERS or part.endswith("_cache") for part in path.parts)
+    return any(
+        part in SKIPPED_FOLDERS or part.startswith(".venv-") or part.endswith("_cache")
+        for part in path.parts
+    )
 
 
 def files(root: Path) -> list[Path]:

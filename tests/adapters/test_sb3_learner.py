@@ -204,7 +204,7 @@ def test_a_dict_of_observations_is_learned_from_too():
 @pytest.mark.integration
 @pytest.mark.parametrize("algorithm", [PPO, DQN])
 def test_algorithms_without_masks_learn_when_to_knock(algorithm):
-    """Both actions are always legal but in a match decided early, where one is ignored."""
+    """Both actions are always legal; in a match decided early they are one."""
     env = KnockTimingVecEnv(4, observation_format="compact", seed=3)
     options = {"n_steps": 32, "n_epochs": 1} if algorithm is PPO else {"buffer_size": 1000}
     algorithm("MlpPolicy", env, seed=1, device="cpu", **options).learn(300)
@@ -346,8 +346,9 @@ class Quad(gymnasium.Env[Any, Any]):
 
 def test_calls_and_values_are_checked():
     env = ThirtyOneVecEnv(2, illegal="raise")
-    with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
-        env.step(np.zeros(2, int))
+    for call in (lambda: env.step(np.zeros(2, int)), env.action_masks):
+        with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
+            call()
     env.reset()
     for bad in (np.zeros(2), np.zeros(3, int), np.array([0, 65]), np.array([-1, 0])):
         with pytest.raises(ValueError, match="2 whole numbers in 0 … 64"):
@@ -365,6 +366,62 @@ def test_calls_and_values_are_checked():
     for options in ({"rows": 0}, {"seed": -1}, {"flatten": 2}):
         with pytest.raises(ValueError, match=next(iter(options))):
             ThirtyOneVecEnv(**{"rows": 1, **options})
+
+
+def test_unknown_options_are_named():
+    for options in ({"foo": 1}, {"render_mode": "ansi"}, {"draws": "greedy"}):
+        with pytest.raises(
+            TypeError, match=f"ThirtyOneVecEnv has no option '{next(iter(options))}'"
+        ):
+            ThirtyOneVecEnv(2, **options)
+    with pytest.raises(TypeError, match="KnockTimingVecEnv has no option 'action_format'"):
+        KnockTimingVecEnv(2, action_format="slot")
+    with pytest.raises(ValueError, match="draws = None"):
+        KnockTimingVecEnv(2, draws=None)
+
+
+def test_an_illegal_action_is_told_at_the_end():
+    env = ThirtyOneVecEnv(3, seed=1)
+    env.reset()
+    actions = np.argmax(env.action_masks(), axis=1)
+    actions[1] = np.flatnonzero(~env.action_masks()[1])[0]
+    _, rewards, dones, infos = env.step(actions)
+    assert dones.tolist() == [False, True, False]
+    assert rewards[1] == -1.0
+    assert infos[1]["illegal_action"] == actions[1]
+
+
+def test_a_seed_begins_at_the_next_reset():
+    one, two = ThirtyOneVecEnv(4, num_players=2, seed=1), ThirtyOneVecEnv(4, num_players=2, seed=1)
+    rng = generator("seed")
+    one.reset()
+    two.reset()
+    two.seed(3)
+    for _ in range(60):
+        actions = legal_actions(rng, one.action_masks(), 0.0)
+        same(one.step(actions)[0], two.step(actions)[0])
+    one.seed(3)
+    same(one.reset(), two.reset())
+    other = copy.copy(one)
+    kept = one._core.tables.states.tobytes()
+    other.step(np.argmax(other.action_masks(), axis=1))
+    assert one._core.tables.states.tobytes() == kept
+
+
+def test_bad_options_change_nothing_and_are_forgotten():
+    env = ThirtyOneVecEnv(2, num_players=2)
+    env.set_options([{"lives": [1, 1]}, {"lives": [1]}])
+    with pytest.raises(ValueError, match="lives = "):
+        env.reset()
+    env.reset()
+    assert env._core.tables.states["lives"][:, :2].tolist() == [[3, 3], [3, 3]]
+
+
+def test_evaluation_names_what_it_cannot_evaluate():
+    with pytest.raises(ValueError, match=r"n_eval_episodes = 2\.5"):
+        evaluate_masked(Random(), native("ThirtyOne-v0", 2), 2.5)
+    with pytest.raises(ValueError, match="raw_env is not allowed"):
+        evaluate_masked(Random(), thirtyone_env.env(), 2)
 
 
 def test_options_of_the_next_reset_are_those_of_the_single_environment():

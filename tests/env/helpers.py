@@ -18,6 +18,7 @@ from thirtyone_env.record import check
 
 SEED = int(os.environ.get("THIRTYONE_TEST_SEED") or random.SystemRandom().randrange(1 << 30))
 """What all random tests derive from; each prints it, THIRTYONE_TEST_SEED repeats it."""
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open, but not on anybody's screen
 SCALE = float(os.environ.get("THIRTYONE_TEST_SCALE", "1"))
 """Factor on the sizes of the slow tests."""
 

@@ -75,8 +75,9 @@ def play(
         env.step(action)
         paid += env.rewards[me]
     if not begun:
-        only = np.zeros(2 if knock_only else env.action_space(me).n, bool)
-        only[0 if knock_only else PASS] = True
+        only = np.ones(2, bool)
+        if not knock_only:
+            only = np.arange(env.action_space(me).n) == PASS
         yield Moment(env.observe(me)["observation"], only, 0.0)
     seen = env.observe(me)["observation"]
     nothing = np.zeros(2 if knock_only else env.action_space(me).n, bool)

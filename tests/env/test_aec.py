@@ -359,7 +359,7 @@ def test_only_the_agents_can_be_observed():
         ("episode", "game"),
         ("reward", "points"),
         ("illegal", "ignore"),
-        ("render_mode", "rgb_array"),
+        ("render_mode", "rgb"),
         ("render_perspective", "god"),
         ("observation_format", "image"),
         ("action_format", "cards"),

@@ -96,10 +96,10 @@ def view(env: Any, seat: int) -> list[Any]:
         game.observe(states, seat, "compact"),
         game.observe(states, seat, canonical=True),
     ]
-    if seat != states["seat"][0]:
+    if states["phase"][0] < Phase.JUDGE:  # afterwards hands may lie open
         seen.append(render_text(states, seat))
-    else:
-        seen += [env.last(), env.render()]
+    if seat == states["seat"][0]:
+        seen.append(env.last())
         for slots, canonical in ((False, False), (True, False), (False, True), (True, True)):
             mask = np.zeros((1, 14 if slots else 65), np.int8)
             game.look(states, seat, np.zeros((1, env._size), np.uint8), mask, canonical, slots)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import copy
+import os
 import random
+import subprocess
+import sys
 import warnings
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -21,6 +25,7 @@ from tests.env.oracle import Moment, play, random_table
 from thirtyone_env import PRESETS, make_bot
 from thirtyone_env.learner import DECIDES, PENDING
 
+ROOT = Path(__file__).resolve().parents[2]
 IDS = ("ThirtyOne-v0", "KnockTiming-v0")
 KNOCK, PASS = 2, 3
 
@@ -133,12 +138,12 @@ def test_a_match_lost_before_the_first_decision_is_paid_and_flagged(name):
         if env._core.learners["status"][0] != PENDING:
             continue
         found += 1
-        assert info["action_mask"].sum() == 1
-        only = int(np.flatnonzero(info["action_mask"])[0])
-        assert only == (0 if name == "KnockTiming-v0" else PASS)
+        only = 0 if name == "KnockTiming-v0" else PASS
         assert make_bot("threshold:25").act(env) == only
-        with pytest.raises(ValueError, match="illegal"):
-            env.step(1)
+        if name == "ThirtyOne-v0":
+            assert np.flatnonzero(info["action_mask"]).tolist() == [PASS]
+            with pytest.raises(ValueError, match="illegal"):
+                env.step(1)
         _, reward, terminated, truncated, info = env.step(only)
         assert reward in (-1.0, 1.0)
         assert terminated
@@ -221,7 +226,14 @@ def test_an_illegal_action_raises_and_changes_nothing_or_ends_the_episode():
 @pytest.mark.parametrize("name", IDS)
 def test_calls_out_of_order_say_so(name):
     env, bot = make(name, illegal="terminate", render_mode="ansi"), make_bot("danish")
-    for call in (lambda: env.step(0), env.action_masks, env.render, lambda: bot.act(env)):
+    for call in (
+        lambda: env.step(0),
+        env.action_masks,
+        env.render,
+        env.view,
+        lambda: bot.act(env),
+        lambda: env.learner_seat,
+    ):
         with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
             call()
     env.reset(seed=1)
@@ -242,6 +254,7 @@ def test_calls_out_of_order_say_so(name):
         ({"opponents": "knock"}, "'knock' decides outside"),
         ({"opponents": ("danish",)}, "allowed: one for all, or 3"),
         ({"opponents": 3}, "a policy with act_batch"),
+        ({"opponents": type(make_bot("danish"))}, "a policy with act_batch"),
         ({"learner_seat": 4}, r"learner_seat = 4 is not allowed; allowed: 0 … 3, 'rotate'"),
         ({"learner_seat": True}, "learner_seat = True"),
         ({"learner_seat": "rotating"}, "learner_seat = 'rotating'"),
@@ -260,8 +273,9 @@ def test_bad_options_are_named(options, words):
 
 
 def test_a_rule_that_does_not_draw_is_named():
-    with pytest.raises(ValueError, match="draws = 'danish' is not allowed; allowed: 'greedy'"):
-        thirtyone_env.single.KnockTimingEnv(draws="danish")
+    for draws in ("danish", None):
+        with pytest.raises(ValueError, match=f"draws = {draws!r} is not allowed; allowed: 'greedy"):
+            thirtyone_env.single.KnockTimingEnv(draws=draws)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True, 1 << 64])
@@ -446,6 +460,9 @@ def test_unknown_options_are_ignored_with_a_warning_and_bad_ones_refused():
         env.reset(seed=1, options={"colour": "red"})
     with pytest.raises(ValueError, match="dealer = 7"):
         env.reset(options={"dealer": 7})
+    for bad in (5, [1], "deck"):
+        with pytest.raises(ValueError, match=r"options = .* is not allowed; allowed: a dict"):
+            env.reset(options=bad)
 
 
 def test_the_deck_can_be_given():
@@ -513,3 +530,156 @@ def test_masks_are_found_through_wrappers():
     masks = env.get_wrapper_attr("action_masks")()
     assert masks.dtype == bool
     assert masks.tolist() == env.unwrapped.action_masks().tolist()
+
+
+@pytest.mark.parametrize("preset", ["danish", "schwimmen_a7", "dutch_buy_in"])
+@pytest.mark.parametrize("name", IDS)
+def test_being_watched_changes_nothing(name, preset):
+    """Pictures want every decision of everybody; the play is the same to the byte."""
+    opponents = ("random", Outside("danish"), "swedish")
+    options = {"rules": preset, "opponents": opponents, "learner_seat": "random"}
+    one, two = make(name, **options), make(name, render_mode="rgb_array", **options)
+    rng = generator("watched", name, preset)
+    seed = int(rng.integers(1 << 30))
+    results, others = one.reset(seed=seed), two.reset(seed=seed)
+    rounds = 0
+    for _ in range(250):
+        assert results[0]["observation"].tobytes() == others[0]["observation"].tobytes()
+        assert (results[0]["action_mask"] == others[0]["action_mask"]).all()
+        assert results[1:-1] == others[1:-1]
+        rounds += two._last_round is not None
+        if len(results) == 5 and (results[2] or results[3]):
+            results, others = one.reset(), two.reset()
+        else:
+            action = int(rng.choice(np.flatnonzero(one.action_masks())))
+            results, others = one.step(action), two.step(action)
+    assert rounds > 10
+    picture = two.render()
+    assert picture.dtype == np.uint8
+    assert picture.std() > 10
+    assert "seat" in str(two.view())
+
+
+class Faulty(Outside):
+    """Raises once, at one of its decisions."""
+
+    def __init__(self, name: str, at: int, fault: BaseException) -> None:
+        super().__init__(name)
+        self._at, self._fault, self.asked = at, fault, 0
+
+    def act_batch(self, tables: Any, rows: Any = None) -> np.ndarray:
+        self.asked += 1
+        if self.asked == self._at:
+            raise self._fault
+        return super().act_batch(tables, rows)
+
+
+@pytest.mark.parametrize("render_mode", [None, "rgb_array"])
+@pytest.mark.parametrize("fault", [OSError("out of reach"), KeyboardInterrupt()], ids=repr)
+def test_a_policy_that_raises_leaves_the_match_as_it_was(fault, render_mode):
+    """Asked again, it plays what it would have played."""
+    options = {"num_players": 3, "render_mode": render_mode, "learner_seat": 0}
+    for at in (1, 2, 5, 9):
+        faulty = Faulty("random", at, fault)
+        one = make(opponents=(faulty, "random"), **options)
+        two = make(opponents=(Outside("random"), "random"), **options)
+        traces: list[list[Any]] = [[], []]
+        for env, trace in zip((one, two), traces, strict=True):
+            choices = np.random.default_rng(at)
+            try:
+                env.reset(seed=11)
+            except type(fault):
+                env.reset(seed=11)
+            for _ in range(40):
+                action = int(choices.choice(np.flatnonzero(env.action_masks())))
+                try:
+                    seen, *rest = env.step(action)
+                except type(fault):
+                    seen, *rest = env.step(action)
+                trace.append((seen["observation"].tobytes(), rest[0]))
+                if rest[1] or rest[2]:
+                    env.reset()
+        assert faulty.asked > at
+        assert traces[0] == traces[1]
+
+
+def test_knocking_where_the_match_is_decided_is_as_good_as_going_on():
+    """Learners without masks may answer either; no won match is lost by it."""
+    rules = {"preset": "danish", "lives": 1}
+    options = {"num_players": 2, "rules": rules, "opponents": "threshold:15", "learner_seat": 0}
+    one, two = make("KnockTiming-v0", **options), make("KnockTiming-v0", **options)
+    decided = []
+    for seed in range(3000):
+        one.reset(seed=seed)
+        two.reset(seed=seed)
+        if one._core.learners["status"][0] == PENDING:
+            assert one.action_masks().tolist() == [True, True]
+            results = one.step(0), two.step(1)
+            assert results[0][1:4] == results[1][1:4]
+            decided.append(results[0][1])
+    assert 1.0 in decided
+    assert -1.0 in decided
+
+
+def test_what_is_handed_out_is_not_what_is_read():
+    env = make()
+    seen, info = env.reset(seed=3)
+    before = env.action_masks()
+    seen["action_mask"][:] = 0
+    seen["observation"][:] = 9
+    info["action_mask"][:] = 0
+    assert (env.action_masks() == before).all()
+    assert before.any()
+
+
+@pytest.mark.parametrize("answer", [None, 1.0, [float("nan")], [[0, 0]], [0, 1], "draw"])
+def test_a_policys_answer_is_checked(answer):
+    class Odd(Outside):
+        def act_batch(self, tables: Any, rows: Any = None) -> Any:
+            return answer
+
+    env = make(opponents=Odd("danish"), learner_seat=0)
+    with pytest.raises(ValueError, match=r"opponent 'outside danish' answered .*int64\[1\] is exp"):
+        play_until_it_answers(env)
+
+
+TRACE = """
+import gymnasium, hashlib, numpy as np, thirtyone_env
+digest = hashlib.sha256()
+rng = np.random.default_rng(7)
+for name in ("ThirtyOne-v0", "KnockTiming-v0"):
+    for rules in ("danish", "schwimmen_a7"):
+        options = {"rules": rules, "num_players": 3, "opponents": ("random", "swedish")}
+        env = gymnasium.make(name, illegal="raise", learner_seat="random", **options).unwrapped
+        many = gymnasium.make_vec(
+            name, num_envs=2, vectorization_mode="vector_entry_point", illegal="raise", **options
+        )
+        seen, info = env.reset(seed=1)
+        lot, _ = many.reset(seed=1)
+        for _ in range(12):
+            digest.update(seen["observation"].tobytes() + info["action_mask"].tobytes())
+            action = int(rng.choice(np.flatnonzero(info["action_mask"])))
+            seen, reward, terminated, truncated, info = env.step(action)
+            digest.update(np.float64(reward).tobytes())
+            if terminated or truncated:
+                seen, info = env.reset()
+            lot, rewards, *_ = many.step(np.argmax(lot["action_mask"], axis=1))
+            digest.update(lot["observation"].tobytes() + rewards.tobytes())
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.integration
+def test_interpreted_and_compiled_are_equal():
+    digests = {
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", TRACE],
+            env={**os.environ, "NUMBA_DISABLE_JIT": off, "PYTHONHASHSEED": seed},
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for off, seed in (("0", "0"), ("1", "1"))
+    }
+    assert len(digests) == 1

@@ -15,7 +15,7 @@ from gymnasium.vector.async_vector_env import CloudpickleWrapper
 
 from tests.env.helpers import BOTS, generator, scaled
 from tests.env.oracle import random_table
-from tests.env.test_single import Outside, arrays, for_knocking
+from tests.env.test_single import Faulty, Outside, arrays, for_knocking
 from thirtyone_env import PRESETS, make_bot
 from thirtyone_env.vector import ThirtyOneVectorEnv
 
@@ -246,9 +246,14 @@ def test_what_was_handed_out_never_changes(mode, flatten):
     ordered = list(distinct.values())
     for i, one in enumerate(ordered):
         assert not any(np.shares_memory(one, other) for other in ordered[i + 1 : i + 30])
+    masks = env.unwrapped.action_masks()
     for array in ordered:
         array[...] = 0
-    assert env.unwrapped._core.learners["status"].any()
+    assert (env.unwrapped.action_masks() == masks).all()
+    if mode == AutoresetMode.DISABLED:
+        rest = np.array([True, False, False, False])
+        seen, _ = env.reset(options={"reset_mask": rest})
+        assert (seen if flatten else seen["observation"]).any(axis=1).all()
 
 
 def test_without_copies_the_buffers_are_the_same_and_the_play_too():
@@ -341,6 +346,7 @@ def test_copies_go_on_alike(name):
     for _ in range(7):
         env.step(legal_actions(rng, env.unwrapped.action_masks(), 0.0))
     copies = [
+        copy.copy(env),
         copy.deepcopy(env),
         ForkingPickler.loads(ForkingPickler.dumps(env)),
         ForkingPickler.loads(ForkingPickler.dumps(CloudpickleWrapper(lambda: env))).fn(),
@@ -385,6 +391,7 @@ def test_global_generators_change_nothing():
         np.array([0, -1, 0]),
         None,
         [0, None, 0],
+        [[0], [0, 1], 0],
         [0.0, 1.0, float("nan")],
     ],
     ids=str,
@@ -453,6 +460,7 @@ def test_bad_reset_masks_are_refused(mask):
     [
         ({"autoreset_mode": "never"}, "autoreset_mode = 'never' is not allowed; allowed: "),
         ({"copy": None}, "copy = None"),
+        ({"max_episode_steps": 0}, "max_episode_steps = 0"),
         ({"threads": 0}, "threads = 0"),
         ({"num_envs": 0}, "num_envs = 0"),
         ({"num_envs": 2.0}, "num_envs = 2.0"),
@@ -483,8 +491,59 @@ def test_seeds_are_checked(number):
         first = env.unwrapped._core.tables.states.tobytes()
         env.reset(seed=[5, 6])
         assert env.unwrapped._core.tables.states.tobytes() == first
+        env.reset(seed=np.array(5))
+        assert env.unwrapped._core.tables.states.tobytes() == first
         with pytest.raises(ValueError, match="3 seeds for 2 rows"):
             env.reset(seed=[1, 2, 3])
     else:
         with pytest.raises(ValueError, match="seed = "):
             env.reset(seed=number)
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_long_episodes_are_cut_as_by_gymnasium(mode):
+    rng = generator("cut", mode)
+    options: dict[str, Any] = {"num_players": 3, "max_episode_steps": 5}
+    one, two = (
+        native("ThirtyOne-v0", 6, mode, **options),
+        of_singles("ThirtyOne-v0", 6, mode, **options),
+    )
+    assert compare(one, two, 60, rng, mode) >= 60
+
+
+@pytest.mark.parametrize("flags", [{"copy": True}, {"copy": False}], ids=str)
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=str)
+def test_a_policy_that_raises_leaves_every_match_as_it_was(mode, flags):
+    options: dict[str, Any] = {"num_players": 3, "episode": "round"}
+    for at in (2, 5, 11, 23):
+        faulty = Faulty("random", at, OSError("out of reach"))
+        one = native("ThirtyOne-v0", 5, mode, opponents=(faulty, "random"), **options, **flags)
+        two = native("ThirtyOne-v0", 5, mode, opponents=(Outside("random"), "random"), **options)
+        try:
+            one.reset(seed=3)
+        except OSError:
+            one.reset(seed=3)
+        two.reset(seed=3)
+        rng = generator("faults", at)
+        for _ in range(40):
+            masks = one.unwrapped.action_masks()
+            actions = legal_actions(rng, masks, 0.5)
+            try:
+                results = one.step(actions)
+            except OSError:
+                assert (one.unwrapped.action_masks() == masks).all()
+                results = one.step(actions)
+            same(results, two.step(actions))
+        assert faulty.asked > at
+
+
+def test_final_infos_are_true_without_copies_too():
+    """All rows end in the same step."""
+    options: dict[str, Any] = {"num_players": 2, "episode": "round", "illegal": "terminate"}
+    env = native("KnockTiming-v0", 1, "same_step", copy=False, **options)
+    env.reset(seed=1)
+    for _ in range(30):
+        _, _, terminated, _, infos = env.step(np.array([1]))
+        if terminated[0]:
+            assert not infos["final_info"]["action_mask"].any()
+            assert infos["action_mask"].any()

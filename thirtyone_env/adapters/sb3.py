@@ -18,9 +18,11 @@ import random
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
@@ -37,14 +39,28 @@ from thirtyone_env.arena import (
     observe_rows,
     resolve_actions,
 )
+from thirtyone_env.bots import DRAWS
 from thirtyone_env.checks import check_choice, checked_number, checked_seed, known_options
-from thirtyone_env.learner import TERMINATED, TRUNCATED, UNDEALT, Learners
+from thirtyone_env.learner import ILLEGAL, TERMINATED, TRUNCATED, UNDEALT, Learners
 from thirtyone_env.observation import observation_size
 from thirtyone_env.policy import agents_actions, choose
 from thirtyone_env.rules import MAX_SEATS, Rules, resolve_rules
 
 MaskedEvalCallback = MaskableEvalCallback
-"""Evaluation while training, by sb3-contrib, with masks."""
+"""Evaluation while training, by sb3-contrib, with masks; wrap both environments in VecMonitor."""
+
+
+_OPTIONS = (
+    "rules",
+    "num_players",
+    "opponents",
+    "learner_seat",
+    "episode",
+    "reward",
+    "illegal",
+    "observation_format",
+    "canonical_suits",
+)
 
 
 class _BatchVecEnv(VecEnv):
@@ -104,14 +120,14 @@ class ThirtyOneVecEnv(_BatchVecEnv):
         seed: row b plays the series of matches s + b; None: drawn from the system.
         flatten: observations are one Box; if not, a dict with the mask (for MultiInputPolicy).
         threads: number of threads that rows are spread over; results do not depend on it.
-        options: as for `single.ThirtyOneEnv` and `single.KnockTimingEnv`.
+        options: those of `single.ThirtyOneEnv` but for rendering.
 
     Raises:
+        TypeError: for an option that there is not.
         ValueError: for a value that is not allowed.
     """
 
-    draws: str | None = None
-    """The rule that draws and discards, where the learner decides about knocking only."""
+    options: tuple[str, ...] = (*_OPTIONS, "action_format")
 
     def __init__(
         self,
@@ -123,11 +139,13 @@ class ThirtyOneVecEnv(_BatchVecEnv):
         **options: Any,
     ) -> None:
         check_choice("flatten", flatten, (False, True))
-        core = Learners(
-            checked_number("rows", rows, 1, 1 << 31),
-            threads=threads,
-            **{"draws": self.draws, **options},
-        )
+        unknown = sorted(set(options) - set(self.options))
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__} has no option {unknown[0]!r}; options are "
+                f"seed, flatten, threads, {', '.join(self.options)}"
+            )
+        core = Learners(checked_number("rows", rows, 1, 1 << 31), threads=threads, **options)
         self._core, self._flatten = core, flatten
         seen = core.observation_space()
         space = (
@@ -142,19 +160,23 @@ class ThirtyOneVecEnv(_BatchVecEnv):
         self._nothing: dict[str, Any] = {}
         self._row_seeds = np.zeros(rows, np.uint64)
         self._matches = np.full(rows, -1, np.int64)
-        self._begin_series(secrets.randbits(63) if seed is None else checked_seed(seed))
+        self._new_seed: int | None = secrets.randbits(63) if seed is None else checked_seed(seed)
 
-    def _begin_series(self, seed: int) -> None:
-        self._row_seeds[:] = [(seed + row) % (1 << 64) for row in range(self.num_envs)]
+    def _begin_series(self) -> None:
+        """Begin the series of matches that was asked for, if one was."""
+        if self._new_seed is None:
+            return
+        first, self._new_seed = self._new_seed, None
+        self._row_seeds[:] = [(first + row) % (1 << 64) for row in range(self.num_envs)]
         self._matches[:] = -1
+        self._core.put_situation(self._all, self._core.situation({}))
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Begin new series of matches at the next `reset`; None goes on with those there are."""
         if seed is None:
             return [None] * self.num_envs
-        self._begin_series(checked_seed(seed))
-        self._core.set_situation(self._all, {})
-        return [int(one) for one in self._row_seeds]
+        self._new_seed = checked_seed(seed)
+        return [(self._new_seed + row) % (1 << 64) for row in range(self.num_envs)]
 
     def reset(self) -> Any:
         """Deal a match in every row.
@@ -162,13 +184,27 @@ class ThirtyOneVecEnv(_BatchVecEnv):
         Returns:
             uint8 or float32[B, K], or the dict of it and the masks int8[B, A].
         """
-        for row, options in enumerate(self._options):
-            if options:
-                self._core.set_situation(self._all[row : row + 1], known_options(options))
-        self._reset_options()
+        try:
+            situations = self._situations()
+        finally:
+            self._reset_options()
+        self._begin_series()
+        for rows, situation in situations:
+            self._core.put_situation(rows, situation)
         self._seen, self._mask = self._core.new_outputs()
         self._deal(self._all)
         return self._observation()
+
+    def _situations(self) -> list[tuple[np.ndarray, tuple[np.ndarray, int]]]:
+        """The options that were set for this reset, checked, each with its rows."""
+        groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
+        for row, options in enumerate(self._options):
+            if options:
+                groups.setdefault(repr(options), (options, []))[1].append(row)
+        return [
+            (np.array(rows), self._core.situation(known_options(options)))
+            for options, rows in groups.values()
+        ]
 
     def _deal(self, rows: np.ndarray) -> None:
         self._matches[rows] += 1
@@ -195,7 +231,7 @@ class ThirtyOneVecEnv(_BatchVecEnv):
         Returns:
             Observations, rewards float32[B], flags bool[B], and one info a row. That of a row
             that is over has ``"terminal_observation"``, ``"TimeLimit.truncated"``,
-            ``"learner_seat"`` and ``"winner"``.
+            ``"learner_seat"``, ``"winner"`` and, if it ended so, ``"illegal_action"``.
 
         Raises:
             RuntimeError: before reset.
@@ -204,29 +240,40 @@ class ThirtyOneVecEnv(_BatchVecEnv):
         core = self._core
         if core.learners["status"][0] == UNDEALT:
             raise RuntimeError("call reset() first: no matches have been dealt")
-        seen, mask = core.new_outputs()
-        core.step(self._all, self._actions, seen, mask)
-        self._seen, self._mask = seen, mask
+        before = self._seen, self._mask, self._matches.copy()
+        self._seen, self._mask = core.new_outputs()
+        try:
+            with core.undone_on_error(self._seen, self._mask):
+                return self._play()
+        except BaseException:
+            self._seen, self._mask, self._matches = before
+            raise
+
+    def _play(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        core = self._core
+        resolved = core.step(self._all, self._actions, self._seen, self._mask)
         status = core.learners["status"].copy()
         rewards = core.learners["reward"].astype(np.float32)
         dones = status >= TERMINATED
         infos = [self._nothing] * self.num_envs
         ended = np.flatnonzero(dones)
+        for row in ended.tolist():
+            infos[row] = {
+                "terminal_observation": self._row_observation(row),
+                "TimeLimit.truncated": bool(status[row] == TRUNCATED),
+                "learner_seat": int(core.learners["seat"][row]),
+                "winner": int(core.tables.states["winner"][row]),
+            }
+            if resolved[row] == ILLEGAL:
+                infos[row]["illegal_action"] = int(self._actions[row])
         if len(ended):
-            for row in ended.tolist():
-                infos[row] = {
-                    "terminal_observation": self._row_observation(row),
-                    "TimeLimit.truncated": bool(status[row] == TRUNCATED),
-                    "learner_seat": int(core.learners["seat"][row]),
-                    "winner": int(core.tables.states["winner"][row]),
-                }
             self._deal(ended)
         return self._observation(), rewards, dones, infos
 
     def _observation(self) -> Any:
         if self._flatten:
             return self._seen
-        return {"observation": self._seen, "action_mask": self._mask}
+        return {"observation": self._seen, "action_mask": self._mask.copy()}
 
     def _row_observation(self, row: int) -> Any:
         if self._flatten:
@@ -234,8 +281,18 @@ class ThirtyOneVecEnv(_BatchVecEnv):
         return {"observation": self._seen[row].copy(), "action_mask": self._mask[row].copy()}
 
     def action_masks(self) -> np.ndarray:
-        """bool[B, A]: the legal actions."""
+        """bool[B, A]: the legal actions.
+
+        Raises:
+            RuntimeError: before reset.
+        """
+        if self._core.learners["status"][0] == UNDEALT:
+            raise RuntimeError("call reset() first: no matches have been dealt")
         return self._mask == 1
+
+    def __copy__(self) -> ThirtyOneVecEnv:
+        """A copy that goes on by itself, as for `copy.deepcopy`."""
+        return deepcopy(self)
 
     def set_opponents(self, opponents: Any) -> None:
         """Change the opponents of matches that begin from now on; the others keep theirs."""
@@ -245,11 +302,15 @@ class ThirtyOneVecEnv(_BatchVecEnv):
 class KnockTimingVecEnv(ThirtyOneVecEnv):
     """The same where the learner decides about knocking only: 1 knocks, 0 goes on.
 
-    It takes the options of `single.KnockTimingEnv`; ``draws`` names the rule that draws and
-    discards, ``"greedy"`` unless given.
+    It takes the options of `single.KnockTimingEnv` but for rendering; ``draws`` names the rule that
+    draws and discards, ``"greedy"`` unless given.
     """
 
-    draws = "greedy"
+    options = (*_OPTIONS, "draws")
+
+    def __init__(self, rows: int, *, draws: str = "greedy", **options: Any) -> None:
+        check_choice("draws", draws, tuple(DRAWS))
+        super().__init__(rows, draws=draws, **options)
 
 
 # --- models --------------------------------------------------------------------------------------
@@ -423,7 +484,8 @@ def load_policy(path: Path | str, algorithm: type | None = None, **options: Any)
 
         algorithm = MaskablePPO
     with untouched_generators():
-        model = algorithm.load(path, device="cpu")  # type: ignore[attr-defined]
+        # Without its seed nothing is seeded, the generators of other devices neither.
+        model = algorithm.load(path, device="cpu", custom_objects={"seed": None})  # type: ignore[attr-defined]
     return ModelPolicy(model, **{"name": Path(path).stem, **options})
 
 
@@ -440,11 +502,18 @@ def evaluate_masked(
         deterministic: whether it plays its most likely action.
 
     Returns:
-        float64[N]: the return of each episode; int64[N]: its steps.
+        float64[N]: the return of each episode, as the outermost wrapper gives it (that of
+        VecNormalize gives normalised ones); int64[N]: its steps.
 
     Raises:
-        ValueError: for an environment without masks.
+        ValueError: for an environment without masks, or of another library.
     """
+    n_eval_episodes = checked_number("n_eval_episodes", n_eval_episodes, 1, 1 << 31)
+    if not isinstance(env, VecEnv | gymnasium.Env):
+        raise ValueError(
+            f"{type(env).__name__} is not allowed; allowed: a vector environment of "
+            "Stable-Baselines3, or a single one of Gymnasium"
+        )
     wrapped = env if isinstance(env, VecEnv) else DummyVecEnv([lambda: env])
     if not is_masking_supported(wrapped):
         raise ValueError(f"{env!r} has no action_masks()")

@@ -92,6 +92,15 @@ def next_card(state: State) -> int:
 
 
 @kernel
+def unsettled_cards(state: State) -> int:
+    """The cards of the stock whose order is still open, as a set."""
+    cards = np.int64(0)
+    for place in range(state.shuffled, state.deck_end):
+        cards |= np.int64(BIT[state.deck[place]])
+    return cards
+
+
+@kernel
 def settle_deck(state: State) -> None:
     """Settle the order of the whole stock, as it would be drawn."""
     while state.shuffled < state.deck_end:

@@ -6,63 +6,67 @@ stops at the learner's next decision or when the learner's part is over: the mat
 ended or the learner is eliminated.
 
 A reset ends nothing. Where the learner's part is over before its first decision, the mask allows
-one action (pass, or going on), and its step brings the pending reward and flag.
+one action, to pass (both, where it decides about knocking only), and that step brings the pending
+reward and flag.
 
 Shapes: B matches, S seats, K numbers of an observation, A actions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
 from gymnasium import spaces
 
 from thirtyone_env import game
-from thirtyone_env._jit import entry, kernel
 from thirtyone_env.actions import (
     KNOCK,
     NUM_ACTIONS,
     NUM_SLOT_ACTIONS,
     PASS,
     action_name,
-    is_legal,
 )
 from thirtyone_env.arena import (
     CONTINUE_OR_KNOCK,
     Tables,
-    naming_for,
-    outside_action,
     resolve_actions,
     spread,
-    waits_outside,
 )
-from thirtyone_env.bots import bot_action, controller
+from thirtyone_env.bots import DRAWS, controller
 from thirtyone_env.checks import check_choice, checked_number, is_whole
-from thirtyone_env.engine import run_on, step
-from thirtyone_env.engine.rounds import match_payoff, prepare_match, set_first_dealer
-from thirtyone_env.equity import equity
+from thirtyone_env.learner.kernels import (
+    DECIDES,
+    ILLEGAL,
+    LEARNER,
+    OPPONENT,
+    PENDING,
+    RANDOM,
+    ROTATE,
+    RUNNING,
+    UNDEALT,
+    VIEW,
+    begin_rows,
+    follow_rows,
+    oppose_rows,
+    resolve_rows,
+    settle_rows,
+    show_rows,
+    take_rows,
+)
 from thirtyone_env.observation import (
     COMPACT_SIZE,
     highest_values,
     observation_size,
-    observe_compact,
-    observe_full,
-    write_mask,
-    write_slot_mask,
 )
 from thirtyone_env.policy import KernelBot, Policy
-from thirtyone_env.rng import USE_SEAT, below, derive
 from thirtyone_env.rules import Rules, resolve_rules
-from thirtyone_env.state import CONTROLLER, NOBODY, STATE, Phase, State, is_in
+from thirtyone_env.state import CONTROLLER, NOBODY, STATE
 
 Opponent = str | Policy
 LearnerSeat = int | Literal["rotate", "random"]
-ROTATE, RANDOM = -1, -2
-ILLEGAL, FINISH = -1, -2
-"""Instead of an engine's action: no such action; the step that ends a match decided before."""
-
 CHOICES: dict[str, tuple[Any, ...]] = {
     "episode": ("match", "round"),
     "reward": ("match", "lives", "equity", None),
@@ -71,278 +75,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "action_format": ("card", "slot"),
     "canonical_suits": (False, True),
 }
-
-
-# What a match waits for. UNDEALT: its first deal. DECIDES: the learner. PENDING: the step that
-# brings a result decided before the learner's first decision. OPPONENT: a policy outside the kernel
-# (never between steps). TERMINATED, TRUNCATED: a reset.
-UNDEALT, DECIDES, PENDING, OPPONENT, TERMINATED, TRUNCATED = range(6)
-
-LEARNER = np.dtype(
-    [
-        ("paid", np.float64),  # payoff of the learner that rewards have been paid for
-        ("reward", np.float64),  # of the last step
-        ("round_number", np.int32),  # when it was paid
-        ("line_up", np.int32),  # number of the opponents' line-up
-        ("start", np.int32),  # number of the situation that its matches begin with
-        ("seat", np.int8),
-        ("status", np.int8),
-        ("begun", np.int8),  # the learner has stepped in this match
-    ],
-    align=True,
-)
-"""What is kept of a learner beside its match."""
-
-VIEW = np.dtype(
-    [
-        ("kind", np.int8),  # of the reward: game.RESULT_KINDS
-        ("seat", np.int8),  # the learner's, or ROTATE or RANDOM
-        ("compact", np.bool_),
-        ("slots", np.bool_),
-        ("canonical", np.bool_),
-        ("knock_only", np.bool_),
-    ],
-    align=True,
-)
-"""How all matches of a batch are seated, seen and paid."""
-
-
-# --- kernels -------------------------------------------------------------------------------------
-
-
-@kernel
-def payoff(state: State, seat: int, kind: int) -> float:
-    """A seat's payoff so far: match (0), lives (1) or equity (2)."""
-    if kind == 0:
-        return match_payoff(state, seat)
-    if kind == 1:
-        return np.float64(state.lives_payoff[seat])
-    return equity(state, seat)
-
-
-@kernel
-def learner_seat(state: State, wanted: int) -> int:
-    """The learner's seat in this match; rotation and lot follow from seed and match."""
-    seats = np.int64(state.num_players)
-    if wanted == ROTATE:
-        turned = np.int64(state.seed % np.uint64(seats)) + np.int64(state.match) % seats
-        return turned % seats
-    if wanted == RANDOM:
-        return below(derive(state.seed, state.match, 0, USE_SEAT), seats)
-    return np.int64(wanted)
-
-
-@kernel
-def begin(state: State, start: State, dealer: int, me: Any, view: Any, controllers: Any) -> None:
-    """Seat everybody and deal up to the first decision, whoever's it is."""
-    prepare_match(state)
-    if dealer != NOBODY:
-        set_first_dealer(state, dealer)
-    seats = np.int64(state.num_players)
-    me.seat = learner_seat(state, np.int64(view.seat))
-    for after in range(seats):
-        state.lives[after] = start.lives[after]
-        state.controllers[(np.int64(me.seat) + after) % seats] = controllers[me.line_up, after]
-    state.rode = start.rode
-    me.begun = 0
-    me.reward = 0.0
-    me.paid = payoff(state, np.int64(me.seat), np.int64(view.kind))
-    me.round_number = -1
-    run_on(state)
-
-
-@kernel
-def follow(state: State, me: Any) -> None:
-    """Let bots play until a decision comes from outside or the learner's part is over."""
-    seat = np.int64(me.seat)
-    while state.phase != Phase.OVER and is_in(state.in_play, seat):
-        if waits_outside(state):
-            me.status = DECIDES if state.seat == seat else OPPONENT
-            return
-        step(state, bot_action(state))
-    if not me.begun:
-        me.status = PENDING
-    elif state.truncated and is_in(state.in_play, seat):
-        me.status = TRUNCATED
-    else:
-        me.status = TERMINATED
-
-
-@kernel
-def pay(state: State, me: Any, kind: int) -> None:
-    """Pay the change in the learner's payoff since the last time."""
-    if kind == 2 and me.status < TERMINATED:
-        if me.round_number == state.round_number and state.pending == 0:
-            me.reward = 0.0  # lives have not changed
-            return
-    now = payoff(state, np.int64(me.seat), kind)
-    me.reward = now - me.paid
-    me.paid = now
-    me.round_number = state.round_number
-
-
-@kernel
-def forfeit(me: Any) -> None:
-    """End the learner's part with an illegal action."""
-    me.reward = -1.0
-    me.status = TERMINATED
-
-
-@kernel
-def put_mask(state: State, me: Any, view: Any, naming: int, mask: Any, row: int) -> None:
-    """The learner's legal actions; none when its part is over."""
-    if me.status == DECIDES and not view.knock_only:
-        if view.slots:
-            write_slot_mask(state, naming, mask, row)
-        else:
-            write_mask(state, naming, mask, row)
-        return
-    for action in range(mask.shape[1]):
-        mask[row, action] = 0
-    if me.status == PENDING:
-        mask[row, 0 if view.knock_only else PASS] = 1
-    elif me.status == DECIDES:
-        mask[row, 0] = 1
-        mask[row, 1] = 1
-
-
-@kernel
-def show(state: State, me: Any, view: Any, full: Any, compact: Any, mask: Any, row: int) -> None:
-    """What the learner sees, and its mask."""
-    seat = np.int64(me.seat)
-    naming = naming_for(state, seat, bool(view.canonical))
-    if view.compact:
-        observe_compact(state, seat, compact, row)
-    else:
-        observe_full(state, seat, naming, full, row)
-    put_mask(state, me, view, naming, mask, row)
-
-
-@kernel
-def learner_action(state: State, me: Any, view: Any, action: int) -> int:
-    """The engine's action for the learner's; FINISH for the one that ends what is decided."""
-    if me.status == PENDING:
-        return FINISH if action == (0 if view.knock_only else PASS) else ILLEGAL
-    if me.status != DECIDES:
-        return ILLEGAL
-    naming = naming_for(state, np.int64(me.seat), bool(view.canonical))
-    found = outside_action(state, action, naming, bool(view.slots))
-    return found if is_legal(state, found) else ILLEGAL
-
-
-@kernel
-def take(state: State, me: Any, view: Any, action: int) -> None:
-    """Take the learner's decision, then let bots play."""
-    me.begun = 1
-    if action == ILLEGAL:
-        forfeit(me)
-        return
-    if action != FINISH:
-        step(state, action)
-    follow(state, me)
-
-
-@entry
-def begin_rows(
-    states: Any,
-    starts: Any,
-    dealers: Any,
-    learners: Any,
-    view: Any,
-    controllers: Any,
-    rows: Any,
-    full: Any,
-    compact: Any,
-    mask: Any,
-    first: int,
-    after: int,
-) -> None:
-    """Deal rows, up to the learner's first decision or one from outside the kernel."""
-    for place in range(first, after):
-        row = rows[place]
-        state, me = states[row], learners[row]
-        dealer = np.int64(dealers[me.start])
-        begin(state, starts[me.start], dealer, me, view[0], controllers)
-        follow(state, me)
-        if me.status != OPPONENT:
-            show(state, me, view[0], full, compact, mask, row)
-
-
-@entry
-def resolve_rows(
-    states: Any,
-    learners: Any,
-    view: Any,
-    rows: Any,
-    actions: Any,
-    resolved: Any,
-    first: int,
-    after: int,
-) -> None:
-    """Turn the learners' actions into the engine's."""
-    for place in range(first, after):
-        row = rows[place]
-        action = learner_action(states[row], learners[row], view[0], np.int64(actions[place]))
-        resolved[place] = action
-
-
-@entry
-def take_rows(
-    states: Any,
-    learners: Any,
-    view: Any,
-    rows: Any,
-    resolved: Any,
-    full: Any,
-    compact: Any,
-    mask: Any,
-    first: int,
-    after: int,
-) -> None:
-    """Take the learners' decisions; pay and show where nobody outside the kernel must decide."""
-    for place in range(first, after):
-        row = rows[place]
-        state, me = states[row], learners[row]
-        take(state, me, view[0], np.int64(resolved[place]))
-        if me.status != OPPONENT:
-            if resolved[place] != ILLEGAL:
-                pay(state, me, np.int64(view[0].kind))
-            show(state, me, view[0], full, compact, mask, row)
-
-
-@entry
-def oppose_rows(
-    states: Any, learners: Any, rows: Any, resolved: Any, first: int, after: int
-) -> None:
-    """Take decisions of policies outside the kernel, then let bots play."""
-    for place in range(first, after):
-        row = rows[place]
-        step(states[row], np.int64(resolved[place]))
-        follow(states[row], learners[row])
-
-
-@entry
-def settle_rows(
-    states: Any,
-    learners: Any,
-    view: Any,
-    rows: Any,
-    full: Any,
-    compact: Any,
-    mask: Any,
-    first: int,
-    after: int,
-) -> None:
-    """Pay and show after policies outside the kernel have decided."""
-    for place in range(first, after):
-        row = rows[place]
-        state, me = states[row], learners[row]
-        if me.begun:
-            pay(state, me, np.int64(view[0].kind))
-        show(state, me, view[0], full, compact, mask, row)
-
-
-# --- the Python side -----------------------------------------------------------------------------
 
 
 def seated_opponents(opponents: Any, num_players: int) -> list[Opponent]:
@@ -380,12 +112,13 @@ def controller_of(opponent: Opponent) -> np.ndarray:
     Raises:
         ValueError: for an unknown bot, or what is no policy.
     """
-    name = opponent
+    name: Any = opponent
     if isinstance(opponent, KernelBot):
         name = opponent.name
     elif not isinstance(opponent, str):
         name = getattr(opponent, "controller", "external")
-        if not callable(getattr(opponent, "act_batch", None)) or not isinstance(name, str):
+        plays = callable(getattr(opponent, "act_batch", None)) and not isinstance(opponent, type)
+        if not plays or not isinstance(name, str):
             raise ValueError(
                 f"opponent {opponent!r} is not allowed; allowed: a bot's name or a policy with "
                 "act_batch(tables, rows)"
@@ -417,6 +150,8 @@ class Learners:
         draws: None: every decision is the learner's. A rule's name: that rule draws and discards,
             and the learner decides only whether to knock (1) or to go on (0).
         threads: number of threads that rows are spread over; results do not depend on it.
+        watcher: called at every decision and deal between two steps, for pictures; it makes play
+            slow and changes nothing else.
 
     Raises:
         ValueError: for a value that is not allowed.
@@ -438,10 +173,12 @@ class Learners:
         canonical_suits: bool = False,
         draws: str | None = None,
         threads: int = 1,
+        watcher: Callable[[], None] | None = None,
     ) -> None:
         given = dict(locals())
         for name, allowed in CHOICES.items():
             check_choice(name, given[name], allowed)
+        check_choice("draws", draws, (None, *DRAWS))
         self.size = checked_number("num_envs", size, 1, 1 << 31)
         self.threads = checked_number("threads", threads, 1, 1 << 10)
         self.rules = resolve_rules(rules)
@@ -456,6 +193,8 @@ class Learners:
         self._view["slots"] = action_format == "slot"
         self._view["canonical"] = canonical_suits
         self._view["knock_only"] = draws is not None
+        self._view["slowly"] = watcher is not None
+        self.watcher = watcher
         self.slots, self.canonical = action_format == "slot", bool(canonical_suits)
         self.compact = observation_format == "compact"
         self.num_actions = NUM_SLOT_ACTIONS if self.slots else NUM_ACTIONS
@@ -473,7 +212,7 @@ class Learners:
         self._controllers = np.zeros((1, self.num_players), CONTROLLER)
         self._starts, self._dealers = np.zeros(0, STATE), np.zeros(0, np.int8)
         self.set_opponents(opponents)
-        self.set_situation(self._all, {})
+        self.put_situation(self._all, self.situation({}))
 
     def _checked_seat(self, seat: Any) -> int:
         named = {"rotate": ROTATE, "random": RANDOM}
@@ -508,27 +247,53 @@ class Learners:
         self.opponents = tuple(found)
         self._policies = bool(self._controllers["ask"][:, 1:].any())
 
-    def set_situation(self, rows: np.ndarray, situation: Mapping[str, Any]) -> None:
-        """Say how matches dealt from now on in some rows begin.
+    def situation(self, options: Mapping[str, Any]) -> tuple[np.ndarray, int]:
+        """How matches begin, checked: dealer, lives, deck, as for `game.prepare`.
 
-        Args:
-            rows: int64[N].
-            situation: dealer, lives, deck, as for `game.prepare`.
+        Returns:
+            STATE[1] before the deal and the seat of the first dealer, for `put_situation`.
 
         Raises:
-            ValueError: for a value that is not allowed; nothing has changed then.
+            ValueError: for a value that is not allowed.
         """
         one_round = self.episode == "round"
-        start = game.prepare(self.rules, self.num_players, one_round=one_round, **situation)
-        dealer = situation.get("dealer")
+        start = game.prepare(self.rules, self.num_players, one_round=one_round, **options)
+        dealer = options.get("dealer")
+        return start, NOBODY if dealer is None else int(dealer)
+
+    def put_situation(self, rows: np.ndarray, situation: tuple[np.ndarray, int]) -> None:
+        """Let matches dealt from now on in some rows begin with a situation."""
+        start, dealer = situation
         numbers = self.learners["start"]
         numbers[rows] = len(self._starts)
         kept, self.learners["start"] = np.unique(numbers, return_inverse=True)
         self._starts = np.concatenate([self._starts, start])[kept]
-        self._dealers = np.append(self._dealers, NOBODY if dealer is None else dealer)[kept]
-        self._dealers = self._dealers.astype(np.int8)
+        self._dealers = np.append(self._dealers, dealer)[kept].astype(np.int8)
 
     # --- play ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def undone_on_error(self, seen: np.ndarray, mask: np.ndarray) -> Iterator[None]:
+        """Put every match back if a policy outside the kernel, or who watches, raises.
+
+        Args:
+            seen, mask: as from `new_outputs`; written anew then.
+        """
+        if not self._policies and self.watcher is None:
+            yield
+            return
+        states, learners = game.clone(self.tables.states), self.learners.copy()
+        try:
+            yield
+        except BaseException:
+            self.tables.states[:], self.learners[:] = states, learners
+            self.show(np.flatnonzero(learners["status"] != UNDEALT), seen, mask)
+            raise
+
+    def show(self, rows: np.ndarray, seen: np.ndarray, mask: np.ndarray) -> None:
+        """Write what the learners in some rows see, and their masks."""
+        out = self._outputs(seen, mask)
+        self._run(show_rows, len(rows), self.tables.states, self.learners, self._view, rows, *out)
 
     def new_outputs(self) -> tuple[np.ndarray, np.ndarray]:
         """Arrays for `deal` and `step` to write to: uint8 or float32[B, K], int8[B, A]."""
@@ -565,11 +330,16 @@ class Learners:
             seeds, matches: uint64[N] and int64[N], what the cards derive from.
             seen, mask: as from `new_outputs`; these rows of them are written.
         """
+        with self.undone_on_error(seen, mask):
+            self._begin(rows, seeds, matches, self._outputs(seen, mask))
+
+    def _begin(
+        self, rows: np.ndarray, seeds: Any, matches: Any, out: tuple[np.ndarray, ...]
+    ) -> None:
         states, learners = self.tables.states, self.learners
         as_bytes(states)[rows] = as_bytes(self._starts)[learners["start"][rows]]
         states["seed"][rows], states["match"][rows] = seeds, matches
         learners["line_up"][rows] = len(self._line_ups) - 1
-        out = self._outputs(seen, mask)
         self._run(
             begin_rows,
             len(rows),
@@ -582,7 +352,7 @@ class Learners:
             rows,
             *out,
         )
-        self._let_policies_play(rows, out)
+        self._play_on(rows, out)
 
     def step(
         self, rows: np.ndarray, actions: np.ndarray, seen: np.ndarray, mask: np.ndarray
@@ -598,7 +368,8 @@ class Learners:
             int64[N]: `ILLEGAL` where the action was illegal and ended the episode.
 
         Raises:
-            ValueError: for an illegal action under ``illegal="raise"``; no row has changed then.
+            ValueError: for an illegal action under ``illegal="raise"``, or of a policy; no row has
+                changed then, nor by whatever else a policy raises.
         """
         states, learners, view = self.tables.states, self.learners, self._view
         resolved = np.empty(len(rows), np.int64)
@@ -607,23 +378,30 @@ class Learners:
             place = int(np.argmax(resolved == ILLEGAL))
             raise ValueError(self._complaint(int(rows[place]), int(actions[place])))
         out = self._outputs(seen, mask)
-        self._run(take_rows, len(rows), states, learners, view, rows, resolved, *out)
-        self._let_policies_play(rows, out)
+        with self.undone_on_error(seen, mask):
+            self._run(take_rows, len(rows), states, learners, view, rows, resolved, *out)
+            self._play_on(rows, out)
         return resolved
 
-    def _let_policies_play(self, rows: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
-        """Ask policies outside the kernel, many rows at a time, until every row has settled."""
-        if not self._policies:
+    def _play_on(self, rows: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
+        """Go on until every row has settled: ask policies, many rows at a time, and be watched."""
+        if not self._policies and self.watcher is None:
             return
         learners, states = self.learners, self.tables.states
-        waiting = rows[learners["status"][rows] == OPPONENT]
-        if not waiting.size:
+        unsettled = rows[np.isin(learners["status"][rows], (OPPONENT, RUNNING))]
+        if not unsettled.size:
             return
-        asked = waiting
+        waiting = unsettled
         while waiting.size:
-            self._ask(waiting)
-            waiting = waiting[learners["status"][waiting] == OPPONENT]
-        self._run(settle_rows, len(asked), states, learners, self._view, asked, *out)
+            if self.watcher is not None:
+                self.watcher()
+            status = learners["status"][waiting]
+            asked, running = waiting[status == OPPONENT], waiting[status == RUNNING]
+            if asked.size:
+                self._ask(asked)
+            follow_rows(states, learners, running, 0, len(running))
+            waiting = waiting[np.isin(learners["status"][waiting], (OPPONENT, RUNNING))]
+        self._run(settle_rows, len(unsettled), states, learners, self._view, unsettled, *out)
 
     def _ask(self, rows: np.ndarray) -> None:
         """One decision of a policy in each of these rows."""
@@ -636,31 +414,31 @@ class Learners:
             asked.setdefault(id(policy), (policy, []))[1].append(mine)
         for policy, parts in asked.values():
             mine = np.sort(np.concatenate(parts))
-            actions = np.asarray(policy.act_batch(self.tables, mine))
-            whole = np.issubdtype(actions.dtype, np.integer) and actions.shape == mine.shape
-            resolved = np.empty(len(mine), np.int64)
-            actions = actions.astype(np.int64) if whole else np.full(len(mine), -1)
+            name = getattr(policy, "name", policy)
+            actions = np.asarray(policy.act_batch(self.tables, mine.copy()))
+            if not np.issubdtype(actions.dtype, np.integer) or actions.shape != mine.shape:
+                raise ValueError(
+                    f"opponent {name!r} answered {actions.dtype}{list(actions.shape)}; "
+                    f"int64[{len(mine)}] is expected, an action for each row"
+                )
+            actions, resolved = actions.astype(np.int64), np.empty(len(mine), np.int64)
             bad = resolve_actions(states, mine, actions, resolved, False, False)
             if bad >= 0:
                 raise ValueError(
-                    f"opponent {getattr(policy, 'name', policy)!r} chose the illegal action "
+                    f"opponent {name!r} chose the illegal action "
                     f"{actions[bad]} at seat {states['seat'][mine[bad]]}"
                 )
-            oppose_rows(states, self.learners, mine, resolved, 0, len(mine))
+            oppose_rows(states, self.learners, self._view, mine, resolved, 0, len(mine))
 
     # --- questions -------------------------------------------------------------------------------
 
     def _complaint(self, row: int, action: int) -> str:
         seen, mask = self.new_outputs()
-        rows = np.array([row])
-        settle = self._outputs(seen, mask)
-        before = self.learners[rows]
-        settle_rows(self.tables.states, self.learners, self._view, rows, *settle, 0, 1)
-        self.learners[rows] = before
+        self.show(np.array([row]), seen, mask)
         legal = [f"{a} ({self.name_of(a, row)})" for a in np.flatnonzero(mask[row]).tolist()]
         where = f"row {row}, " if self.size > 1 else ""
         return (
-            f"action {action} is illegal ({where}seat {before['seat'][0]}); "
+            f"action {action} is illegal ({where}seat {self.learners['seat'][row]}); "
             f"legal: {', '.join(legal) or 'none'}"
         )
 

@@ -1,4 +1,4 @@
-"""A match as text: what one seat sees, or everything."""
+"""A table as text: what one seat sees, or everything."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from thirtyone_env.actions import ACTION_WORDS, FIRST_CARD
 from thirtyone_env.cards import NAMES, NO_CARD, names_of
+from thirtyone_env.render import seen
 from thirtyone_env.state import NOBODY, End, Phase
 
 _COLOURS = {"c": "32", "d": "34", "h": "31", "s": "90", "X": "35"}
@@ -25,12 +26,8 @@ def _cards(names: list[str], colour: bool) -> str:
 
 def _hand(states: np.ndarray, seat: int, viewer: int | None, colour: bool) -> str:
     """A hand as a viewer sees it: own or open cards by name, the rest as backs."""
-    hand = int(states["hands"][0, seat])
-    if viewer is not None and viewer != seat:
-        seen = int(states["known"][0, seat]) & hand
-        backs = [_HIDDEN] * (bin(hand).count("1") - bin(seen).count("1"))
-        return _cards(names_of(seen) + backs, colour)
-    return _cards(names_of(hand), colour)
+    cards, backs = seen.hand_seen(states, seat, viewer)
+    return _cards([NAMES[card] for card in cards] + [_HIDDEN] * backs, colour)
 
 
 def _last_move(states: np.ndarray, seat: int) -> str:
@@ -66,12 +63,16 @@ def render_text(states: np.ndarray, viewer: int | None = None, *, colour: bool =
 
     Args:
         states: STATE[1].
-        viewer: the seat whose view it is; None shows everything.
+        viewer: the seat whose view it is; None shows everything, −1 what everybody sees.
         colour: suits in four colours (ANSI escapes).
 
     Returns:
         Several lines without a line's end.
+
+    Raises:
+        ValueError: for a viewer that there is not.
     """
+    viewer = seen.checked_viewer(states, viewer)
     over = states["phase"][0] == Phase.OVER
     head = f"round {int(states['round_number'][0]) + 1}, turn {int(states['turns'][0]) + 1}"
     stock = int(states["deck_end"][0]) - int(states["top"][0])
