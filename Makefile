@@ -23,8 +23,8 @@ APART := rllib tianshou agilerl
 # Libraries that benchmarks/compare.py measures beside ours.
 PEERS := $(basename $(notdir $(wildcard benchmarks/constraints/*.txt)))
 
-.PHONY: help setup train test test-slow test-oldest test-integrations check format playthroughs docs \
-	bench bench-guard bench-peers clean
+.PHONY: help setup train test test-slow test-oldest test-integrations check format playthroughs \
+	docs bench bench-guard bench-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \

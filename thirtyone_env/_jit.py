@@ -142,8 +142,8 @@ def _store_flags(builder: Any, start: Any, bits: Any, size: int) -> None:
 # --- the cache folder ----------------------------------------------------------------------------
 
 
-_CONSTANTS = ("_jit.py", "rules.py")
-"""Sources without kernels whose constants and layouts are compiled into kernels."""
+_CONSTANTS = ("_jit.py", "checks.py", "rules.py")
+"""Sources without kernels that those with kernels take constants and layouts from."""
 
 
 def _sources_digest() -> str:

@@ -342,4 +342,4 @@ def test_the_example_runs():
         text=True,
         check=True,
     )
-    assert "none of them illegal" in done.stdout
+    assert "no illegal action" in done.stdout

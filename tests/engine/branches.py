@@ -129,7 +129,9 @@ BRANCHES: dict[str, Callable[[Rules], bool]] = {
     # blitzes
     "blitz_after_knock": lambda r: r.blitz_after_knock,
     "blitz_after_knock_only_highest": lambda r: not r.blitz_after_knock,
-    "knocker_beaten_by_blitz": lambda r: r.blitz_after_knock and _others_pay(r),
+    "knocker_beaten_by_blitz": lambda r: (
+        r.blitz_after_knock and (_others_pay(r) or (_fire(r) and r.fire_loss == "others"))
+    ),
     "several_dealt_holders": _draw,
     "several_holders_safe": lambda r: _others_pay(r) or (_fire(r) and r.fire_loss == "others"),
     "all_hold_a_blitz": _others_pay,

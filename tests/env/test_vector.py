@@ -508,7 +508,7 @@ def test_long_episodes_are_cut_as_by_gymnasium(mode):
         native("ThirtyOne-v0", 6, mode, **options),
         of_singles("ThirtyOne-v0", 6, mode, **options),
     )
-    assert compare(one, two, 60, rng, mode) > 60
+    assert compare(one, two, 60, rng, mode) >= 60
 
 
 @pytest.mark.parametrize("flags", [{"copy": True}, {"copy": False}], ids=str)
