@@ -202,7 +202,7 @@ def cells(found: Result) -> list[str]:
         return [OURS[row.ours], rate(found.ours), f"{peer}, {reason}", "", "", wanted, ""]
     ratio = found.ours / found.theirs
     met = "" if row.wanted is None else "yes" if ratio >= row.wanted else "no"
-    shown = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+    shown = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:#.3g}"
     return [OURS[row.ours], rate(found.ours), peer, rate(found.theirs), shown, wanted, met]
 
 

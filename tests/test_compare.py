@@ -58,7 +58,7 @@ def test_rates_have_three_figures(value, text):
 
 def test_a_ratio_that_is_missed_is_called_missed():
     row = Row("bots", "openspiel", "crazy_eights, bots", 15)
-    assert cells(found(30e6, 2e6, row))[-3:] == ["15", "≥ 15", "yes"]
+    assert cells(found(30e6, 2e6, row))[-3:] == ["15.0", "≥ 15", "yes"]
     assert cells(found(29e6, 2e6, row))[-3:] == ["14.5", "≥ 15", "no"]
     assert cells(found(99e3, row=Row("single", wanted=100e3)))[-2:] == ["≥ 100 k", "no"]
     assert cells(found(101e3, row=Row("single", wanted=100e3)))[-2:] == ["≥ 100 k", "yes"]
