@@ -101,6 +101,11 @@ def seated_opponents(opponents: Any, num_players: int) -> list[Opponent]:
     return found
 
 
+def as_bytes(states: np.ndarray) -> np.ndarray:
+    """uint8[B, N]: the same states; NumPy copies those ten times faster than records."""
+    return states.view(np.uint8).reshape(len(states), -1)
+
+
 def controller_of(opponent: Opponent) -> np.ndarray:
     """What sits on an opponent's seat.
 
@@ -332,7 +337,7 @@ class Learners:
         self, rows: np.ndarray, seeds: Any, matches: Any, out: tuple[np.ndarray, ...]
     ) -> None:
         states, learners = self.tables.states, self.learners
-        states[rows] = self._starts[learners["start"][rows]]
+        as_bytes(states)[rows] = as_bytes(self._starts)[learners["start"][rows]]
         states["seed"][rows], states["match"][rows] = seeds, matches
         learners["line_up"][rows] = len(self._line_ups) - 1
         self._run(
