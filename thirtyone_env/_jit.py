@@ -142,7 +142,13 @@ def _store_flags(builder: Any, start: Any, bits: Any, size: int) -> None:
 # --- the cache folder ----------------------------------------------------------------------------
 
 
-_CONSTANTS = ("_jit.py", "checks.py", "rules.py")
+_CONSTANTS = (
+    "_jit.py",
+    "checks.py",
+    "rules.py",
+    "observation/__init__.py",
+    "observation/layout.py",
+)
 """Sources without kernels that those with kernels take constants and layouts from."""
 
 
@@ -151,9 +157,9 @@ def _sources_digest() -> str:
     digest = hashlib.sha256()
     package = Path(__file__).parent
     for path in sorted(package.rglob("*.py")):
-        text = path.read_bytes()
-        if b"thirtyone_env._jit import" in text or path.name in _CONSTANTS:
-            digest.update(str(path.relative_to(package)).encode() + b"\0" + text)
+        text, name = path.read_bytes(), path.relative_to(package).as_posix()
+        if b"thirtyone_env._jit import" in text or name in _CONSTANTS:
+            digest.update(name.encode() + b"\0" + text)
     versions = f"{numba.__version__} {np.__version__} {sys.version_info[:2]}"
     return hashlib.sha256(digest.digest() + versions.encode()).hexdigest()[:16]
 

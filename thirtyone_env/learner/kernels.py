@@ -10,7 +10,7 @@ from thirtyone_env._jit import entry, kernel
 from thirtyone_env.actions import PASS, is_legal
 from thirtyone_env.arena import naming_for, outside_action, waits_outside
 from thirtyone_env.bots import bot_action
-from thirtyone_env.engine import apply, deal_next, run_on, step
+from thirtyone_env.engine import apply, deal_next
 from thirtyone_env.engine.rounds import prepare_match, set_first_dealer
 from thirtyone_env.game import payoff
 from thirtyone_env.observation import (
@@ -97,30 +97,28 @@ def begin(state: State, start: State, dealer: int, me: Any, view: Any, controlle
     me.reward = 0.0
     me.paid = payoff(state, np.int64(me.seat), np.int64(view.kind))
     me.round_number = -1
-    if view.slowly:
-        deal_next(state)
-    else:
-        run_on(state)
 
 
 @kernel
 def follow(state: State, me: Any, slowly: bool) -> None:
-    """Let bots play until a decision comes from outside or the learner's part is over."""
+    """Deal and let bots play until a decision comes from outside or the learner's part is over.
+
+    Slowly, it stops after each deal and each decision.
+    """
     seat = np.int64(me.seat)
-    while state.phase != Phase.OVER and is_in(state.in_play, seat):
+    while state.phase != Phase.OVER:
         if state.phase == Phase.ROUND_OVER:
             deal_next(state)
+        elif not is_in(state.in_play, seat):
+            break
         elif waits_outside(state):
             me.status = DECIDES if state.seat == seat else OPPONENT
             return
-        elif slowly:
-            apply(state, bot_action(state))
         else:
-            step(state, bot_action(state))
+            apply(state, bot_action(state))
         if slowly:
             me.status = RUNNING
             return
-    run_on(state)
     if not me.begun:
         me.status = PENDING
     elif state.truncated and is_in(state.in_play, seat):
@@ -193,26 +191,13 @@ def learner_action(state: State, me: Any, view: Any, action: int) -> int:
 
 
 @kernel
-def act(state: State, me: Any, action: int, slowly: bool) -> None:
-    """Take a decision from outside, then let bots play."""
-    if slowly:
+def take(state: State, me: Any, action: int, slowly: bool) -> None:
+    """Take a decision from outside, or only FINISH, then let bots play."""
+    if action != FINISH:
         apply(state, action)
-        me.status = RUNNING
-    else:
-        step(state, action)
-        follow(state, me, False)
-
-
-@kernel
-def take(state: State, me: Any, view: Any, action: int) -> None:
-    """Take the learner's decision, then let bots play."""
-    me.begun = 1
-    if action == ILLEGAL:
-        forfeit(me)
-    elif action == FINISH:
-        follow(state, me, bool(view.slowly))
-    else:
-        act(state, me, action, bool(view.slowly))
+    me.status = RUNNING
+    if not slowly or action == FINISH:
+        follow(state, me, slowly)
 
 
 @entry
@@ -236,10 +221,8 @@ def begin_rows(
         state, me = states[row], learners[row]
         dealer = np.int64(dealers[me.start])
         begin(state, starts[me.start], dealer, me, view[0], controllers)
-        if view[0].slowly:
-            me.status = RUNNING
-        else:
-            follow(state, me, False)
+        me.status = RUNNING
+        follow(state, me, bool(view[0].slowly))
         if me.status != OPPONENT and me.status != RUNNING:
             show(state, me, view[0], full, compact, mask, row)
 
@@ -279,7 +262,11 @@ def take_rows(
     for place in range(first, after):
         row = rows[place]
         state, me = states[row], learners[row]
-        take(state, me, view[0], np.int64(resolved[place]))
+        me.begun = 1
+        if resolved[place] == ILLEGAL:
+            forfeit(me)
+        else:
+            take(state, me, np.int64(resolved[place]), bool(view[0].slowly))
         if me.status != OPPONENT and me.status != RUNNING:
             if resolved[place] != ILLEGAL:
                 pay(state, me, np.int64(view[0].kind))
@@ -293,7 +280,7 @@ def oppose_rows(
     """Take decisions of policies outside the kernel, then let bots play."""
     for place in range(first, after):
         row = rows[place]
-        act(states[row], learners[row], np.int64(resolved[place]), bool(view[0].slowly))
+        take(states[row], learners[row], np.int64(resolved[place]), bool(view[0].slowly))
 
 
 @entry
