@@ -61,7 +61,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         self.rules, self.num_players = self._core.rules, self._core.num_players
         self.render_mode, self.render_perspective = render_mode, render_perspective
         self._flatten = flatten
-        self._live = (DECIDES, PENDING)
+        self._status = UNDEALT
         self._seed: int | None = None
         self._match = -1
         self.action_space = spaces.Discrete(self._core.num_actions)
@@ -106,6 +106,8 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         self._core.deal(_ROW, np.uint64(chosen), match, seen, mask)
         self._seed, self._match = chosen, match
         self._seen, self._mask = seen, mask
+        self._status = int(self._core.learners["status"][0])
+        self._seat = int(self._core.learners["seat"][0])
         if self.render_mode == "human":
             self.render()
         return self._observation(), self._info()
@@ -125,15 +127,14 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
             RuntimeError: before reset and after the end.
         """
         core = self._core
-        status = core.learners["status"][0]
-        if status not in self._live:
-            self._refuse(status)
+        if self._status not in (DECIDES, PENDING):
+            self._refuse(self._status)
         number = checked_action(action, core.num_actions)
         seen, mask = core.new_outputs()
-        resolved = core.step(_ROW, np.array([number]), seen, mask)
+        resolved = core.step(_ROW, np.array((number,)), seen, mask)
         self._seen, self._mask = seen, mask
         me = core.learners[0]
-        status = me["status"]
+        self._status = status = int(me["status"])
         info = self._info()
         if status >= TERMINATED:
             info["winner"] = int(core.tables.states["winner"][0])
@@ -144,8 +145,8 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         return (
             self._observation(),
             float(me["reward"]),
-            bool(status == TERMINATED),
-            bool(status == TRUNCATED),
+            status == TERMINATED,
+            status == TRUNCATED,
             info,
         )
 
@@ -162,7 +163,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
     def _info(self) -> dict[str, Any]:
         return {
             "action_mask": self._mask[0].copy(),
-            "learner_seat": int(self._core.learners["seat"][0]),
+            "learner_seat": self._seat,
         }
 
     def action_masks(self) -> np.ndarray:
@@ -194,7 +195,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         """
         if self._seed is None:
             self._refuse(UNDEALT)
-        return int(self._core.learners["seat"][0])
+        return self._seat
 
     def _watch(self) -> None:
         """Look at the match between two steps."""

@@ -409,7 +409,7 @@ def test_a_seed_begins_at_the_next_reset():
 
 
 def test_bad_options_change_nothing_and_are_forgotten():
-    env = ThirtyOneVecEnv(2, num_players=2)
+    env = ThirtyOneVecEnv(2, num_players=2, seed=5)
     env.set_options([{"lives": [1, 1]}, {"lives": [1]}])
     with pytest.raises(ValueError, match="lives = "):
         env.reset()
@@ -425,7 +425,7 @@ def test_evaluation_names_what_it_cannot_evaluate():
 
 
 def test_options_of_the_next_reset_are_those_of_the_single_environment():
-    env = ThirtyOneVecEnv(2, num_players=2)
+    env = ThirtyOneVecEnv(2, num_players=2, seed=5)
     env.set_options([{"lives": [1, 2]}, {}])
     env.reset()
     assert env._core.tables.states["lives"][:, :2].tolist() == [[1, 2], [3, 3]]

@@ -308,7 +308,7 @@ class Learners:
             return self._no_full, seen, mask
         return seen, self._no_compact, mask
 
-    def _run(self, rows_entry: Callable[..., None], size: int, *arguments: Any) -> None:
+    def _run(self, rows_entry: Callable[..., Any], size: int, *arguments: Any) -> None:
         """Call an entry for places 0 … size, spread over the threads."""
         if self.threads == 1:
             rows_entry(*arguments, 0, size)
@@ -373,11 +373,17 @@ class Learners:
         """
         states, learners, view = self.tables.states, self.learners, self._view
         resolved = np.empty(len(rows), np.int64)
-        self._run(resolve_rows, len(rows), states, learners, view, rows, actions, resolved)
-        if self.illegal == "raise" and (resolved == ILLEGAL).any():
-            place = int(np.argmax(resolved == ILLEGAL))
-            raise ValueError(self._complaint(int(rows[place]), int(actions[place])))
+        if self.threads == 1:
+            bad = resolve_rows(states, learners, view, rows, actions, resolved, 0, len(rows))
+        else:
+            self._run(resolve_rows, len(rows), states, learners, view, rows, actions, resolved)
+            bad = int(np.argmax(resolved == ILLEGAL)) if ILLEGAL in resolved else -1
+        if bad >= 0 and self.illegal == "raise":
+            raise ValueError(self._complaint(int(rows[bad]), int(actions[bad])))
         out = self._outputs(seen, mask)
+        if not self._policies and self.watcher is None:
+            self._run(take_rows, len(rows), states, learners, view, rows, resolved, *out)
+            return resolved
         with self.undone_on_error(seen, mask):
             self._run(take_rows, len(rows), states, learners, view, rows, resolved, *out)
             self._play_on(rows, out)

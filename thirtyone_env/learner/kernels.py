@@ -237,12 +237,16 @@ def resolve_rows(
     resolved: Any,
     first: int,
     after: int,
-) -> None:
-    """Turn the learners' actions into the engine's."""
+) -> int:
+    """Turn the learners' actions into the engine's; the first illegal place, or −1."""
+    bad = -1
     for place in range(first, after):
         row = rows[place]
         action = learner_action(states[row], learners[row], view[0], np.int64(actions[place]))
         resolved[place] = action
+        if action == ILLEGAL and bad < 0:
+            bad = place
+    return bad
 
 
 @entry
