@@ -21,7 +21,7 @@ from thirtyone_env import game
 from thirtyone_env.actions import NUM_ACTIONS, NUM_SLOT_ACTIONS, PASS, action_name
 from thirtyone_env.cards import NUM_CARDS
 from thirtyone_env.checks import check_choice, checked_action, checked_seed, known_options
-from thirtyone_env.observation import COMPACT_SIZE, highest_values, observation_size
+from thirtyone_env.observation import highest_values, observation_size, seen_space
 from thirtyone_env.policy import KernelBot
 from thirtyone_env.record import record_match
 from thirtyone_env.render import RENDER_FPS, RENDER_MODES, Display, TableView
@@ -113,12 +113,8 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         self._match = -1
 
     def _make_spaces(self) -> None:
-        size, seats = self._size, self.num_players
-        inner: spaces.Space
-        if self._compact:
-            inner = spaces.Box(-1.0, 4000.0, (COMPACT_SIZE,), np.float32)
-        else:
-            inner = spaces.Box(np.zeros(size, np.uint8), highest_values(seats), dtype=np.uint8)
+        seats = self.num_players
+        inner = seen_space(seats, self._compact)
         mask = spaces.Box(0, 1, (self._num_actions,), np.int8)
         # PettingZoo wants one and the same object for an agent at every call.
         self._observation_spaces: dict[str, spaces.Space] = {

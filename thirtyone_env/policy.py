@@ -10,12 +10,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from thirtyone_env._jit import entry
-from thirtyone_env.arena import Tables, naming_for
+from thirtyone_env.actions import KNOCK, NUM_ACTIONS
+from thirtyone_env.arena import Tables, mask_rows, naming_for
 from thirtyone_env.bots import bot_action, controller, going_on
 from thirtyone_env.observation import agent_action
 from thirtyone_env.state import ASK_KNOCK, Phase
@@ -84,6 +86,56 @@ def choose(
     return out
 
 
+def choose_when_to_knock(
+    rule: np.ndarray,
+    decide: Callable[[np.ndarray], np.ndarray],
+    states: np.ndarray,
+    rows: np.ndarray,
+    *,
+    slots: bool = False,
+    canonical: bool = False,
+) -> np.ndarray:
+    """What a policy that decides about knocking only does for the seats to act.
+
+    Args:
+        rule: the CONTROLLER of the rule that draws and discards.
+        decide: takes those of the rows in which knocking is legal, int64[M]; 1 knocks.
+        states, rows, slots, canonical: as for `choose`.
+
+    Returns:
+        int64[N].
+    """
+    actions = choose(rule, states, rows, slots=slots, canonical=canonical)
+    masks = np.zeros((len(rows), NUM_ACTIONS), np.int8)
+    mask_rows(states, rows, masks, False, False, 0, len(rows))
+    asked = np.flatnonzero(masks[:, KNOCK])
+    if asked.size:
+        actions[asked[decide(rows[asked]) == 1]] = KNOCK
+    return actions
+
+
+def act_in(env: Any, policy: Any) -> int:
+    """What a policy with `choose` does for the agent whose turn it is in an environment.
+
+    Args:
+        env: an environment of this package, wrapped or not, in which that agent is to act.
+        policy: has ``choose(states, rows, slots=..., canonical=...)``, and may refuse the table by
+            raising from ``check(rules, num_players)``.
+
+    Raises:
+        TypeError: for an environment of another kind.
+        RuntimeError: where nobody is to act.
+    """
+    core = getattr(env, "unwrapped", env)
+    ask = getattr(core, "bot_action", None)
+    if ask is None:
+        raise TypeError(f"{type(core).__name__} is not an environment of thirtyone_env")
+    check = getattr(policy, "check", None)
+    if check is not None:
+        check(core.rules, core.num_players)
+    return int(ask(policy))
+
+
 class KernelBot:
     """A kernel bot as a policy; make it with `make_bot`."""
 
@@ -94,20 +146,8 @@ class KernelBot:
             raise ValueError(f"{name!r} decides outside and is no bot")
 
     def act(self, env: Any) -> int:
-        """The bot's action for the agent whose turn it is.
-
-        Args:
-            env: an environment of this package, wrapped or not, in which that agent is to act.
-
-        Raises:
-            TypeError: for an environment of another kind.
-            RuntimeError: where nobody is to act.
-        """
-        core = getattr(env, "unwrapped", env)
-        choose = getattr(core, "bot_action", None)
-        if choose is None:
-            raise TypeError(f"{type(core).__name__} is not an environment of thirtyone_env")
-        return int(choose(self))
+        """The bot's action for the agent whose turn it is; see `act_in`."""
+        return act_in(env, self)
 
     def choose(
         self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False

@@ -65,12 +65,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         self._seed: int | None = None
         self._match = -1
         self.action_space = spaces.Discrete(self._core.num_actions)
-        seen = self._core.observation_space()
-        self.observation_space = (
-            seen
-            if flatten
-            else spaces.Dict({"observation": seen, "action_mask": self._core.mask_space()})
-        )
+        self.observation_space = self._core.observation_space(flatten)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -82,12 +82,7 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         }
         self.render_mode, self.render_perspective = render_mode, render_perspective
         self._copy, self._flatten = copy, flatten
-        seen = self._core.observation_space()
-        self.single_observation_space = (
-            seen
-            if flatten
-            else spaces.Dict({"observation": seen, "action_mask": self._core.mask_space()})
-        )
+        self.single_observation_space = self._core.observation_space(flatten)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.single_action_space = spaces.Discrete(self._core.num_actions)
         self.action_space = batch_space(self.single_action_space, num_envs)

@@ -25,16 +25,17 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from agents.policies.files import write_bytes, write_text
-from thirtyone_env import Rules, make_bot
-from thirtyone_env.actions import KNOCK, NUM_ACTIONS
-from thirtyone_env.arena import Tables, mask_rows, observe_compact_rows
+from thirtyone_env import Rules
+from thirtyone_env.arena import Tables, observe_compact_rows
+from thirtyone_env.bots import controller
 from thirtyone_env.observation import COMPACT_SIZE, compact_names
+from thirtyone_env.policy import act_in, choose_when_to_knock
 
 FILE_NAME = "policy.safetensors"
 FORMAT = "thirtyone-knock-policy"
 VERSION = 1
 
-_GREEDY = make_bot("never_knock")
+_GREEDY = controller("knock:greedy")
 _ACTIVATIONS = ("tanh", "relu")
 
 
@@ -109,17 +110,13 @@ class KnockPolicy:
         return self.decide(tables.observe("compact", rows))
 
     def act(self, env: Any) -> int:
-        """The action of the agent whose turn it is in a PettingZoo environment of the package.
+        """The action of the agent whose turn it is in an environment of the package.
 
         Raises:
             TypeError: for an environment of another kind.
+            ValueError: for a table that it was not made for.
         """
-        core = getattr(env, "unwrapped", env)
-        ask = getattr(core, "bot_action", None)
-        if ask is None:
-            raise TypeError(f"{type(core).__name__} is not an environment of thirtyone_env")
-        self.check(core.rules, core.num_players)
-        return int(ask(self))
+        return act_in(env, self)
 
     def choose(
         self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False
@@ -132,15 +129,13 @@ class KnockPolicy:
             slots: whether cards are named by their place in the hand.
             canonical: whether suits are renamed.
         """
-        actions = _GREEDY.choose(states, rows, slots=slots, canonical=canonical)
-        masks = np.zeros((len(rows), NUM_ACTIONS), np.int8)
-        mask_rows(states, rows, masks, False, False, 0, len(rows))
-        asked = np.flatnonzero(masks[:, KNOCK])
-        if asked.size:
+
+        def decide(asked: np.ndarray) -> np.ndarray:
             observations = np.zeros((asked.size, COMPACT_SIZE), np.float32)
-            observe_compact_rows(states, rows[asked], observations, 0, asked.size)
-            actions[asked[self.decide(observations) == 1]] = KNOCK
-        return actions
+            observe_compact_rows(states, asked, observations, 0, asked.size)
+            return self.decide(observations)
+
+        return choose_when_to_knock(_GREEDY, decide, states, rows, slots=slots, canonical=canonical)
 
     def decide(self, observations: np.ndarray) -> np.ndarray:
         """int64[B]: 1 knocks, 0 goes on, for compact observations float32[B, K]."""

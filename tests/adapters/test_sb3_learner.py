@@ -198,7 +198,11 @@ def test_maskable_ppo_learns_on_every_kind_with_the_same_masks(name):
 @pytest.mark.integration
 def test_a_dict_of_observations_is_learned_from_too():
     env = VecMonitor(native("ThirtyOne-v0", 4, flatten=False, num_players=2))
-    MaskablePPO("MultiInputPolicy", env, n_steps=16, batch_size=64, n_epochs=1).learn(128)
+    model = MaskablePPO("MultiInputPolicy", env, n_steps=16, batch_size=64, n_epochs=1)
+    before = [weights.clone() for weights in model.policy.parameters()]
+    assert model.learn(128).num_timesteps == 128
+    after = model.policy.parameters()
+    assert any((one != two).any() for one, two in zip(before, after, strict=True))
 
 
 @pytest.mark.integration
@@ -207,7 +211,11 @@ def test_algorithms_without_masks_learn_when_to_knock(algorithm):
     """Both actions are always legal; in a match decided early they are one."""
     env = KnockTimingVecEnv(4, observation_format="compact", seed=3)
     options = {"n_steps": 32, "n_epochs": 1} if algorithm is PPO else {"buffer_size": 1000}
-    algorithm("MlpPolicy", env, seed=1, device="cpu", **options).learn(300)
+    model = algorithm("MlpPolicy", env, seed=1, device="cpu", **options)
+    before = [weights.clone() for weights in model.policy.parameters()]
+    assert model.learn(300).num_timesteps >= 300
+    after = model.policy.parameters()
+    assert any((one != two).any() for one, two in zip(before, after, strict=True))
 
 
 @pytest.mark.integration

@@ -501,10 +501,12 @@ def test_bots_play_a_learner_with_no_illegal_action():
     for name in IDS:
         env = gymnasium.make(name, illegal="raise", opponents="swedish")
         for bot in map(make_bot, BOTS):
-            env.reset(seed=3)
+            _, info = env.reset(seed=3)
             done = False
             while not done:
-                *_, terminated, truncated, _ = env.step(bot.act(env))
+                action = bot.act(env)
+                assert info["action_mask"][action] == 1
+                *_, terminated, truncated, info = env.step(action)
                 done = terminated or truncated
 
 

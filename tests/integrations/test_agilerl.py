@@ -59,7 +59,9 @@ def test_greedy_and_half_greedy_actions_are_legal(epsilon):
     env = thirtyone_env.env(num_players=2, episode="round")
     agent = agent_for(env)
     for _ in range(5):
-        play(env, agent, epsilon, int(rng.integers(1 << 60)))
+        totals, kept = play(env, agent, epsilon, int(rng.integers(1 << 60)))
+        assert kept
+        assert sum(totals.values()) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_learning_from_played_decisions_stays_finite():

@@ -58,8 +58,8 @@ from thirtyone_env.learner.kernels import (
 )
 from thirtyone_env.observation import (
     COMPACT_SIZE,
-    highest_values,
     observation_size,
+    seen_space,
 )
 from thirtyone_env.policy import KernelBot, Policy
 from thirtyone_env.rules import Rules, resolve_rules
@@ -477,13 +477,10 @@ class Learners:
         found[live] = asked == KNOCK if knock_only else asked
         return found
 
-    def observation_space(self) -> spaces.Box:
-        """What a learner sees."""
-        if self.compact:
-            return spaces.Box(-1.0, 4000.0, (COMPACT_SIZE,), np.float32)
-        high = highest_values(self.num_players)
-        return spaces.Box(np.zeros(len(high), np.uint8), high, dtype=np.uint8)
-
-    def mask_space(self) -> spaces.Box:
-        """The mask in an observation."""
-        return spaces.Box(0, 1, (self.num_actions,), np.int8)
+    def observation_space(self, flatten: bool) -> spaces.Space[Any]:
+        """What a learner sees: a dict of the observation and the mask, or flat, without it."""
+        seen = seen_space(self.num_players, self.compact)
+        if flatten:
+            return seen
+        mask = spaces.Box(0, 1, (self.num_actions,), np.int8)
+        return spaces.Dict({"observation": seen, "action_mask": mask})

@@ -5,6 +5,7 @@ the list `BLOCKS`; its size depends on the number of seats only. Seats are relat
 observer, 1 the next one clockwise. In this package S is the number of seats.
 """
 
+from thirtyone_env.observation.box import seen_space
 from thirtyone_env.observation.compact import (
     COMPACT_FEATURES,
     COMPACT_SIZE,
@@ -46,6 +47,7 @@ __all__ = [
     "observe_compact",
     "observe_full",
     "own_value",
+    "seen_space",
     "slices",
     "write_mask",
     "write_slot_mask",
