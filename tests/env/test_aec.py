@@ -211,7 +211,7 @@ def test_agents_terminate_in_the_step_that_eliminates_them(rules, num_players):
 def test_the_cap_on_rounds_truncates(rules, max_rounds):
     rng = generator("truncation", rules, max_rounds)
     seen = set()
-    for seed in range(12):
+    for seed in range(60):
         fields = {"preset": rules, "max_rounds": max_rounds, "lives": 1 + seed % 2}
         table = env(fields, 3)
         table.reset(seed=seed)
