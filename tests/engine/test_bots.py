@@ -11,7 +11,7 @@ from thirtyone_env import game
 from thirtyone_env._jit import entry
 from thirtyone_env.actions import FIRST_CARD, KEEP, KNOCK, REFUSE, action_name
 from thirtyone_env.arena import Tables, play_matches
-from thirtyone_env.bots import tie_break
+from thirtyone_env.bots.hands import tie_break
 from thirtyone_env.cards import BIT, JOKER_MASK, NAMES, NO_CARD, hand_value
 from thirtyone_env.policy import make_bot
 from thirtyone_env.rules import PRESETS, Rules

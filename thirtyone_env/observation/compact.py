@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thirtyone_env._jit import kernel
-from thirtyone_env.bots import best_with_open_cards, openly_collected
+from thirtyone_env.bots.hands import best_with_open_cards, openly_collected
 from thirtyone_env.canonical import open_cards
 from thirtyone_env.cards import LOWEST_JOKER, RANK_MASK, RANK_POINTS, count, lowest
 from thirtyone_env.observation.parts import move_kind, own_value

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel, put_flags
-from thirtyone_env.bots import best_with_open_cards
+from thirtyone_env.bots.hands import best_with_open_cards
 from thirtyone_env.canonical import open_cards, rename_card, rename_set
 from thirtyone_env.cards import BIT, NO_CARD, NUM_CARDS, side_by_side
 from thirtyone_env.engine.rounds import on_free_ride

@@ -13,7 +13,7 @@ from thirtyone_env.actions import (
     TAKE_UPCARD,
     legal_cards,
 )
-from thirtyone_env.bots import best_after_discard
+from thirtyone_env.bots.hands import best_after_discard
 from thirtyone_env.cards import NO_CARD, count, hand_value
 from thirtyone_env.state import State
 

@@ -1,0 +1,186 @@
+"""What a hand may become, and how hands of one value are told apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thirtyone_env._jit import inlined_kernel, kernel, trailing_zeros, wrapping_kernel
+from thirtyone_env.cards import (
+    BIT,
+    CARD_POINTS,
+    JOKER_MASK,
+    LANE_POINTS,
+    LOWEST_JOKER,
+    NO_CARD,
+    RANK_MASK,
+    RANK_POINTS,
+    SUIT_POINTS,
+    best_suit,
+    count,
+    hand_value,
+    lowest,
+    only_suits_count,
+    suit_points,
+    trip_ranks,
+)
+from thirtyone_env.rng import mix
+from thirtyone_env.state import State, next_seat
+
+
+@inlined_kernel
+def points_after_taking(hand: int, points: int, card: int) -> int:
+    """Points of the suits once a card is taken and the one goes that is missed least.
+
+    That is one outside the best suit; of a hand of one suit, its lowest card.
+    """
+    place = trailing_zeros(hand)
+    one_suit = hand >> (place & 48) <= RANK_MASK
+    return points + np.int64(CARD_POINTS[card]) - np.int64(LANE_POINTS[place]) * one_suit
+
+
+@kernel
+def best_of_all_takings(hand: int, card: int, rules: Any) -> int:
+    """Best value of a hand that takes a card and gives up another one, whatever counts."""
+    cards = hand | np.int64(BIT[card])
+    best = 0
+    rest = hand
+    while rest:
+        low = rest & -rest
+        rest ^= low
+        best = max(best, hand_value(cards ^ low, rules))
+    return best
+
+
+@inlined_kernel
+def best_after_taking(hand: int, card: int, rules: Any) -> int:
+    """Best value of a hand that takes a card and gives up another one."""
+    if hand and only_suits_count(hand | np.int64(BIT[card]), rules):
+        return best_suit(points_after_taking(hand, suit_points(hand), card))
+    return best_of_all_takings(hand, card, rules)
+
+
+@inlined_kernel
+def gains_by_taking(hand: int, card: int, rules: Any) -> bool:
+    """Whether a card makes a hand better."""
+    if only_suits_count(hand | np.int64(BIT[card]), rules):
+        points = suit_points(hand)
+        return best_suit(points_after_taking(hand, points, card)) > best_suit(points)
+    return best_of_all_takings(hand, card, rules) > hand_value(hand, rules)
+
+
+@inlined_kernel
+def cards_to_spare(points: int, cards: int) -> int:
+    """Those of some cards that leave the hand its best suit, if only suits count."""
+    best = best_suit(points)
+    rest, times = np.int64(0), 0
+    for suit in range(4):
+        if (points >> (16 * suit)) & 0xFFFF == best:
+            times += 1
+        else:
+            rest |= np.int64(RANK_MASK) << (16 * suit)
+    return cards if times > 1 else cards & rest
+
+
+@inlined_kernel
+def cards_least_missed(points: int, cards: int) -> int:
+    """Those of some cards without which the best suit is worth most."""
+    best, least = np.int64(-1), np.int64(0)
+    while cards:
+        low = cards & -cards
+        cards ^= low
+        value = best_suit(points - np.int64(LANE_POINTS[trailing_zeros(low)]))
+        least = low if value > best else least | low if value == best else least
+        best = max(best, value)
+    return least
+
+
+@kernel
+def best_after_discard(hand: int, cards: int, rules: Any) -> int:
+    """Best value of a hand that gives up one of some of its cards."""
+    if cards and only_suits_count(hand, rules):
+        points = suit_points(hand)
+        if cards_to_spare(points, cards):
+            return best_suit(points)
+        place = trailing_zeros(cards_least_missed(points, cards))
+        return best_suit(points - np.int64(LANE_POINTS[place]))
+    best = 0
+    while cards:
+        low = cards & -cards
+        cards ^= low
+        best = max(best, hand_value(hand ^ low, rules))
+    return best
+
+
+@kernel
+def best_after_swap(hand: int, table: int, rules: Any) -> int:
+    """Best value of a hand after one exchange with the table, one card or all."""
+    best = hand_value(table, rules)
+    while table:
+        best = max(best, best_after_taking(hand, lowest(table), rules))
+        table &= table - 1
+    return best
+
+
+@kernel
+def best_with_open_cards(state: State, seat: int) -> int:
+    """Best value of the seat's hand if it takes the upcard, or exchanges with the table."""
+    hand = np.int64(state.hands[seat])
+    if count(hand) > state.rules.hand_size:
+        return 0
+    if state.rules.exchange:
+        return best_after_swap(hand, np.int64(state.table), state.rules) if state.table else 0
+    if state.upcard == NO_CARD:
+        return 0
+    return best_after_taking(hand, np.int64(state.upcard), state.rules)
+
+
+@kernel
+def growth(hand: int, rules: Any) -> int:
+    """How much a hand may grow: squared points by suit, and pairs where three of a kind count."""
+    jokers = count(hand & JOKER_MASK)
+    total = 0
+    for suit in range(4):
+        worth = np.int64(SUIT_POINTS[0, (hand >> (16 * suit)) & RANK_MASK])
+        total += worth * worth
+    total >>= 4
+    if rules.three_of_a_kind and trip_ranks(hand, jokers + 1):
+        total += 40
+    return total + 200 * jokers
+
+
+@kernel
+def feeding(state: State, card: int) -> int:
+    """Half points that a card adds to a suit which the next player has openly collected."""
+    known = np.int64(state.known[next_seat(state, state.seat)])
+    if card >= LOWEST_JOKER:
+        return 40 if known else 0
+    if (known >> (16 * (card // 13))) & RANK_MASK:
+        return np.int64(RANK_POINTS[card % 13])
+    return 0
+
+
+@wrapping_kernel
+def lot(hand: int, card: int) -> int:
+    """Eight bits that settle ties among cards: a hash of what the seat holds, not an order."""
+    return np.int64(mix(np.uint64(hand) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(card))) & 255
+
+
+@kernel
+def tie_break(state: State, hand: int, card: int) -> int:
+    """How a hand is liked among hands of one value after laying a card open."""
+    tie = growth(hand, state.rules) - 4 * feeding(state, card)
+    return tie * 256 + lot(hand, card)
+
+
+@kernel
+def openly_collected(state: State, seat: int) -> int:
+    """Most half points in one suit that a seat holds of cards taken openly, two cards at least."""
+    known = np.int64(state.known[seat])
+    best = 0
+    for suit in range(4):
+        ranks = (known >> (16 * suit)) & RANK_MASK
+        if count(ranks) >= 2:
+            best = max(best, np.int64(SUIT_POINTS[0, ranks]))
+    return best

@@ -1,0 +1,98 @@
+"""How bots are named, and who decides for a seat."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thirtyone_env.bots.knocking import Bot
+from thirtyone_env.checks import check_choice
+from thirtyone_env.state import (
+    ASK_ALL,
+    ASK_KNOCK,
+    ASK_NOTHING,
+    CONTROLLER,
+    EXTERNAL,
+    MAX_THRESHOLDS,
+)
+
+BOTS: tuple[str, ...] = ("random", "never_knock", "threshold:25", "danish", "dutch", "swedish")
+"""One example of every bot."""
+BOT_FORMS: tuple[str, ...] = (
+    "random",
+    "never_knock",
+    "threshold:T",
+    "threshold_by_turn:T1,T2,…",
+    "danish",
+    "dutch",
+    "swedish",
+)
+"""How bots are named; T is in points, halves allowed."""
+DRAWS: dict[str, Bot] = {"greedy": Bot.NEVER_KNOCK, "swedish": Bot.SWEDISH}
+"""Rules that draw and discard for a seat that decides about knocking only."""
+
+
+def _thresholds(spec: str, text: str) -> list[int]:
+    try:
+        values = [float(part) for part in text.split(",")]
+        good = all(v * 2 == int(v * 2) and 0 <= v <= 60 for v in values)
+    except (ValueError, OverflowError):
+        good, values = False, []
+    if not good or not 1 <= len(values) <= MAX_THRESHOLDS:
+        raise ValueError(
+            f"bot {spec!r}: thresholds are 1 to {MAX_THRESHOLDS} numbers of points, 0 … 60, "
+            "in steps of one half, such as 'threshold:25' or 'threshold_by_turn:21,25.5,28'"
+        )
+    return [int(2 * v) for v in values]
+
+
+def controller(spec: str) -> np.ndarray:
+    """Who decides for a seat.
+
+    Args:
+        spec: a bot as in `BOT_FORMS`; ``"external"``: every decision comes from outside;
+            ``"knock:RULE"``: a rule of `DRAWS` draws and discards, and from outside comes only
+            whether to knock (1) or to go on (0) where both are legal; ``"knock"``: by the greedy
+            rule.
+
+    Returns:
+        A 0-dimensional array of dtype `CONTROLLER`.
+
+    Raises:
+        ValueError: for an unknown name or a malformed threshold.
+    """
+    result = np.zeros((), CONTROLLER)
+    name, _, text = spec.partition(":") if isinstance(spec, str) else ("", "", "")
+    result["ask"] = ASK_NOTHING
+    if spec == "external":
+        result["bot"], result["ask"] = EXTERNAL, ASK_ALL
+    elif name == "knock":
+        rule = "greedy" if spec == "knock" else text
+        check_choice("draws", rule, tuple(DRAWS))
+        result["bot"], result["ask"] = DRAWS[rule], ASK_KNOCK
+    elif name in ("threshold", "threshold_by_turn") and text:
+        values = _thresholds(spec, text)
+        if name == "threshold" and len(values) > 1:
+            raise ValueError(f"bot {spec!r}: one threshold, or threshold_by_turn:{text}")
+        result["bot"], result["num_thresholds"] = Bot.THRESHOLD, len(values)
+        result["thresholds"][: len(values)] = values
+    elif isinstance(spec, str) and spec in BOT_FORMS and not text:
+        result["bot"] = Bot[spec.upper()]
+    else:
+        raise ValueError(f"unknown bot {spec!r}; bots are {', '.join(BOT_FORMS)}")
+    return result
+
+
+def bot_table() -> dict[str, str]:
+    """Every bot with the advice that it follows, for the docs."""
+    return {
+        "random": "any legal action, each as likely",
+        "never_knock": "best value, never knocks",
+        "threshold:T": "best value; knocks with T points or more",
+        "threshold_by_turn:T1,T2,…": "the same, a threshold for each own turn; the last goes on",
+        "danish": "knocks with 25; with 21 or 23 on the first two own turns, 27 from the sixth on "
+        "(8 points more with four cards, as the next two)",
+        "dutch": "knocks with 28; 26 where knocks come late, 29 where they come early; "
+        "two less on the last life",
+        "swedish": "commits to its best suit, prefers a known 8 of it to an unknown card; knocks "
+        "with 27, with 23 when an opponent openly collects 20 points of a suit",
+    }
