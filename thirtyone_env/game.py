@@ -23,7 +23,6 @@ from thirtyone_env.actions import (
 from thirtyone_env.canonical import IDENTITY, suit_names
 from thirtyone_env.cards import (
     BIT,
-    LOWEST_JOKER,
     NAMES,
     NO_CARD,
     NUM_CARDS,
@@ -35,6 +34,7 @@ from thirtyone_env.cards import (
     side_by_side,
 )
 from thirtyone_env.checks import checked_number, checked_seed, is_whole
+from thirtyone_env.classes import whole_deck
 from thirtyone_env.engine import apply, deal_next, run_on
 from thirtyone_env.engine import step as step_kernel
 from thirtyone_env.engine.deck import place_next, unsettled_cards
@@ -252,12 +252,6 @@ def _checked_lives(rules: Rules, num_players: int, lives: Sequence[int]) -> list
 
 def _checked_seat(states: np.ndarray, seat: Any) -> int:
     return checked_number("seat", seat, 0, int(states["num_players"][0]) - 1)
-
-
-def whole_deck(rules: Rules) -> list[int]:
-    """The cards of the deck in use, sorted."""
-    plain = [13 * suit + rank for suit in range(4) for rank in range(rules.low_rank - 2, 13)]
-    return plain + [LOWEST_JOKER + joker for joker in range(rules.jokers)]
 
 
 def checked_deck(rules: Rules, deck: str | Sequence[str | int]) -> list[int]:

@@ -19,6 +19,7 @@ import numpy as np
 from thirtyone_env import game
 from thirtyone_env.actions import DRAW_STOCK, FIRST_CARD, REFUSE, action_name
 from thirtyone_env.cards import NAMES, NO_CARD, cards_of, names_of, set_of
+from thirtyone_env.classes import whole_deck
 from thirtyone_env.rules import Rules
 from thirtyone_env.state import NOBODY, End, Phase
 
@@ -78,7 +79,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         self.prepare(self.dealer)
-        cards = game.checked_deck(self.rules, self.cards) or game.whole_deck(self.rules)
+        cards = game.checked_deck(self.rules, self.cards) or whole_deck(self.rules)
         deck = game.checked_deck(self.rules, self.deck)
         spare = 3 if self.rules.family == "exchange" else 2
         least = self.num_players * self.rules.hand_size + spare
