@@ -23,7 +23,7 @@ from thirtyone_env.actions import (
     is_legal,
     may_knock,
 )
-from thirtyone_env.bots import bot_action, controller, going_on
+from thirtyone_env.bots import Book, bot_action, by_rules, controller, going_on
 from thirtyone_env.canonical import IDENTITY, suit_names
 from thirtyone_env.checks import checked_seed
 from thirtyone_env.engine import run_on, start_match, step
@@ -75,23 +75,23 @@ def waits_outside(state: State) -> bool:
 
 
 @inlined_kernel
-def advance(state: State) -> None:
+def advance(state: State, book: Any) -> None:
     """Let bots play until a decision comes from outside or the match is over."""
     while state.phase != Phase.OVER:
         if waits_outside(state):
             return
-        step(state, bot_action(state))
+        step(state, bot_action(state, book))
 
 
 @kernel
-def outside_action(state: State, action: int, naming: int, slots: bool) -> int:
+def outside_action(state: State, action: int, naming: int, slots: bool, book: Any) -> int:
     """The engine's action for an outside decision; −1 where there is no such action."""
     if state.phase == Phase.OVER:
         return -1
     if state.controllers[state.seat].ask == ASK_KNOCK:
         if action == 1:
             return KNOCK
-        return going_on(state) if action == 0 else -1
+        return going_on(state, book) if action == 0 else -1
     if action < 0 or action >= (NUM_SLOT_ACTIONS if slots else NUM_ACTIONS):
         return -1
     return engine_action(state, action, naming, slots)
@@ -112,23 +112,23 @@ def start_rows(states: Any, rows: Any, first: int, after: int) -> None:
 
 
 @entry
-def advance_rows(states: Any, rows: Any, first: int, after: int) -> None:
+def advance_rows(states: Any, rows: Any, book: Any, first: int, after: int) -> None:
     """Let bots play in rows."""
     for place in range(first, after):
         state = states[rows[place]]
         run_on(state)
-        advance(state)
+        advance(state, book)
 
 
 @entry
 def resolve_actions(
-    states: Any, rows: Any, actions: Any, resolved: Any, canonical: bool, slots: bool
+    states: Any, rows: Any, book: Any, actions: Any, resolved: Any, canonical: bool, slots: bool
 ) -> int:
     """Turn outside decisions into the engine's; the first illegal place, or −1."""
     for place in range(len(rows)):
         state = states[rows[place]]
         naming = naming_for(state, np.int64(state.seat), canonical)
-        action = outside_action(state, np.int64(actions[place]), naming, slots)
+        action = outside_action(state, np.int64(actions[place]), naming, slots, book)
         if not is_legal(state, action):
             return place
         resolved[place] = action
@@ -136,12 +136,12 @@ def resolve_actions(
 
 
 @entry
-def act_rows(states: Any, rows: Any, actions: Any, first: int, after: int) -> None:
+def act_rows(states: Any, rows: Any, book: Any, actions: Any, first: int, after: int) -> None:
     """Take resolved decisions, then let bots play."""
     for place in range(first, after):
         state = states[rows[place]]
         step(state, np.int64(actions[place]))
-        advance(state)
+        advance(state, book)
 
 
 @entry
@@ -200,13 +200,13 @@ def value_rows(states: Any, rows: Any, out: Any) -> None:
 
 
 @entry
-def play_rows(scratch: Any, matches: Any, out: Any, first: int, after: int) -> None:
+def play_rows(scratch: Any, book: Any, matches: Any, out: Any, first: int, after: int) -> None:
     """Play whole matches of bots in one scratch state; payoffs by match and seat."""
     state = scratch[0]
     for place in range(first, after):
         state.match = matches[place]
         start_match(state)
-        advance(state)
+        advance(state, book)
         for seat in range(state.num_players):
             out[place, seat] = match_payoff(state, seat)
 
@@ -291,6 +291,7 @@ class Tables:
         self.size = len(matches)
         self.threads = threads
         self.states: np.ndarray = new_states(rules, num_players, self.size)
+        self.book = Book()
         self.states["seed"] = checked_seed(seed)
         self._all = np.arange(self.size)
         self._start(self._all, np.asarray(matches))
@@ -308,12 +309,40 @@ class Tables:
         Args:
             rows: int[N] or a number; None for all rows.
             seats: int[N] or a number.
-            controllers: CONTROLLER[N], one CONTROLLER, or a name (see `bots.controller`).
+            controllers: a name or N names (see `bots.controller`), or CONTROLLER[N] or one
+                CONTROLLER of a bot without tables or of `self.book`.
+
+        Raises:
+            ValueError: for an unknown bot, or one whose tables are not in `self.book`.
         """
-        if isinstance(controllers, str):
-            controllers = controller(controllers)
         rows = self._all if rows is None else np.asarray(rows)
-        self.states["controllers"][rows, np.asarray(seats)] = controllers
+        seats = np.asarray(seats)
+        if isinstance(controllers, np.ndarray) and controllers.dtype == CONTROLLER:
+            self.book.check(controllers["entry"])
+            self.states["controllers"][rows, seats] = controllers
+            return
+        names = np.asarray(controllers)
+        rows, seats, names = np.broadcast_arrays(rows, seats, names)
+        for name in np.unique(names).tolist():
+            mine = names == name
+            self._seat(rows[mine], seats[mine], name)
+
+    def _seat(self, rows: np.ndarray, seats: np.ndarray, name: str) -> None:
+        """Put a bot on seats; its tables are those of the rules of each row."""
+        found = controller(name)
+        if found["entry"] == 0:
+            self.states["controllers"][rows, seats] = found
+            return
+        for rules, places in by_rules(self.states, rows):
+            found = controller(name, rules, self.book)
+            self.states["controllers"][rows[places], seats[places]] = found
+
+    def _find_tables_again(self, rows: np.ndarray) -> None:
+        """Let the bots of rows whose rules have changed look up tables of the new ones."""
+        entries = self.states["controllers"]["entry"][rows]
+        for number in np.unique(entries[entries > 0]).tolist():
+            mine, seats = np.nonzero(entries == number)
+            self._seat(rows[mine], seats, self.book.name_of(number))
 
     def deal(
         self,
@@ -344,6 +373,7 @@ class Tables:
                 fresh = new_states(rules, numbers, len(rows))
                 self.states["rules"][rows] = fresh["rules"]
                 self.states["num_players"][rows] = fresh["num_players"]
+                self._find_tables_again(rows)
             for name in _SEAT_FIELDS:  # nothing stays of seats that there are no longer
                 self.states[name][rows] = 0
         self._start(rows, np.asarray(matches))
@@ -359,8 +389,8 @@ class Tables:
 
     def play(self, rows: Any = None) -> None:
         """Let bots play until every row waits for a decision from outside or is over."""
-        rows = _distinct_rows(rows, self.size)
-        self._spread(lambda a, b: advance_rows(self.states, rows, a, b), len(rows))
+        rows, book = _distinct_rows(rows, self.size), self.book.array
+        self._spread(lambda a, b: advance_rows(self.states, rows, book, a, b), len(rows))
 
     def act(
         self, actions: Any, rows: Any = None, *, slots: bool = False, canonical: bool = False
@@ -384,14 +414,15 @@ class Tables:
             )
         actions = np.ascontiguousarray(actions, np.int64)
         resolved = np.empty(len(rows), np.int64)
-        bad = resolve_actions(self.states, rows, actions, resolved, canonical, slots)
+        book = self.book.array
+        bad = resolve_actions(self.states, rows, book, actions, resolved, canonical, slots)
         if bad >= 0:
             legal = np.flatnonzero(self.action_mask(rows[bad], slots=slots, canonical=canonical)[0])
             raise ValueError(
                 f"row {rows[bad]}: action {actions[bad]} is not legal for seat "
                 f"{self.waiting[rows[bad]]}; legal are {legal.tolist()}"
             )
-        self._spread(lambda a, b: act_rows(self.states, rows, resolved, a, b), len(rows))
+        self._spread(lambda a, b: act_rows(self.states, rows, book, resolved, a, b), len(rows))
 
     def observe(
         self,
@@ -525,8 +556,9 @@ def play_matches(
     matches = np.asarray(matches, np.int64)
     blank = new_states(rules, len(bots), 1)
     blank["seed"] = checked_seed(seed)
+    book = Book()
     for seat, name in enumerate(bots):
-        blank["controllers"][0, seat] = controller(name)
+        blank["controllers"][0, seat] = controller(name, rules.record, book)
         if blank["controllers"]["ask"][0, seat]:
             raise ValueError(f"bot {name!r} at seat {seat} decides outside; name a kernel bot")
     out = np.zeros((len(matches), len(bots)))
@@ -534,7 +566,7 @@ def play_matches(
     def work(first: int, after: int) -> None:
         padded = np.zeros(3, STATE)  # a state of its own, no cache line shared with other threads
         padded[1] = blank[0]
-        play_rows(padded[1:2], matches, out, first, after)
+        play_rows(padded[1:2], book.array, matches, out, first, after)
 
     spread(work, len(matches), threads)
     return out

@@ -18,7 +18,7 @@ import numpy as np
 from thirtyone_env._jit import entry
 from thirtyone_env.actions import KNOCK, NUM_ACTIONS
 from thirtyone_env.arena import Tables, mask_rows, naming_for
-from thirtyone_env.bots import bot_action, controller, going_on
+from thirtyone_env.bots import NO_BOOK, Book, bot_action, by_rules, controller, going_on
 from thirtyone_env.observation import agent_action
 from thirtyone_env.state import ASK_KNOCK, Phase
 
@@ -38,7 +38,7 @@ class Policy(Protocol):
 
 @entry
 def bot_actions(
-    states: Any, rows: Any, controllers: Any, out: Any, canonical: bool, slots: bool
+    states: Any, rows: Any, controllers: Any, book: Any, out: Any, canonical: bool, slots: bool
 ) -> None:
     """What a bot would do for the seats to act; only the seats' own streams move on."""
     for place in range(len(rows)):
@@ -47,7 +47,7 @@ def bot_actions(
         controllers[1] = state.controllers[seat]
         state.controllers[seat] = controllers[0]
         knock_outside = state.controllers[seat].ask == ASK_KNOCK
-        action = going_on(state) if knock_outside else bot_action(state)
+        action = going_on(state, book) if knock_outside else bot_action(state, book)
         state.controllers[seat] = controllers[1]
         out[place] = agent_action(state, action, naming_for(state, seat, canonical), slots)
 
@@ -68,6 +68,7 @@ def choose(
     *,
     slots: bool = False,
     canonical: bool = False,
+    book: Book = NO_BOOK,
 ) -> np.ndarray:
     """What a controller would do for the seats to act.
 
@@ -77,12 +78,13 @@ def choose(
         states: STATE[B].
         rows: int64[N].
         slots, canonical: the action format, as in `Tables.act`.
+        book: where the controller's tables are.
 
     Returns:
         int64[N].
     """
     out = np.zeros(len(rows), np.int64)
-    bot_actions(states, rows, np.repeat(controller, 2), out, canonical, slots)
+    bot_actions(states, rows, np.repeat(controller, 2), book.array, out, canonical, slots)
     return out
 
 
@@ -144,6 +146,7 @@ class KernelBot:
         self._controller = controller(name)
         if self._controller["ask"]:
             raise ValueError(f"{name!r} decides outside and is no bot")
+        self._book = Book()
 
     def act(self, env: Any) -> int:
         """The bot's action for the agent whose turn it is; see `act_in`."""
@@ -153,7 +156,15 @@ class KernelBot:
         self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False
     ) -> np.ndarray:
         """int64[N]: the bot's actions for the seats to act in some rows of STATE[B]."""
-        return choose(self._controller, states, rows, slots=slots, canonical=canonical)
+        if self._controller["entry"] == 0:
+            return choose(self._controller, states, rows, slots=slots, canonical=canonical)
+        rows, out = np.asarray(rows), np.zeros(len(rows), np.int64)
+        for rules, places in by_rules(states, rows):
+            found = controller(self.name, rules, self._book)
+            out[places] = choose(
+                found, states, rows[places], slots=slots, canonical=canonical, book=self._book
+            )
+        return out
 
     def act_batch(
         self, tables: Tables, rows: Any = None, *, slots: bool = False, canonical: bool = False

@@ -55,6 +55,7 @@ class End(IntEnum):
 
 CONTROLLER = np.dtype(
     [
+        ("entry", np.int32),  # where the bot's part of the owner's book begins; 0 for none
         ("bot", np.int8),  # number of the bot in bots.BOTS; EXTERNAL (0) for none
         ("ask", np.int8),  # what comes from outside: ASK_NOTHING, ASK_KNOCK, ASK_ALL
         ("num_thresholds", np.int8),

@@ -22,7 +22,16 @@ from thirtyone_env.record import dump, play_match
 from thirtyone_env.rules import PRESETS, Rules
 from thirtyone_env.state import Phase
 
-BOTS = ("random", "threshold:25", "danish", "swedish", "dutch", "threshold_by_turn:21,25.5,28")
+BOTS = (
+    "random",
+    "threshold:25",
+    "danish",
+    "swedish",
+    "dutch",
+    "threshold_by_turn:21,25.5,28",
+    "lookahead:4",
+    "lookahead:2,feed=1,high=0.5,knock=24/27",
+)
 
 
 def match_of(number: int) -> tuple[Rules, list[str]]:

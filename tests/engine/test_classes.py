@@ -18,6 +18,7 @@ from thirtyone_env.classes import (
     whole_deck,
 )
 from thirtyone_env.rules import PRESETS, Rules
+from thirtyone_env.state import new_states
 
 SEVERAL = ("danish", "swedish", "finnish", "danish_straight", "danish_joker", "schwimmen_a7")
 
@@ -28,12 +29,13 @@ def index_of(cards: int) -> int:
 
 
 @entry
-def strength_of(cards: int, rules) -> int:
-    return hand_strength(cards, rules[0])
+def strength_of(states, cards: int) -> int:
+    state = states[0]
+    return hand_strength(cards, state.rules)
 
 
 def strength(cards: int, rules: Rules) -> int:
-    return strength_of(cards, rules.record.reshape(1))
+    return strength_of(new_states(rules, 2, 1), cards)
 
 
 def test_the_danish_classes_are_as_many_as_counted():

@@ -30,6 +30,7 @@ BOTS = (
     "danish",
     "dutch",
     "swedish",
+    "lookahead:4",
 )
 """Every kind of bot."""
 PASS, DRAW, UPCARD, KNOCK = 3, 0, 1, 2

@@ -10,8 +10,21 @@ no suit is favoured). Two bots that never knock can take upcards from each other
 
 from __future__ import annotations
 
+from thirtyone_env.bots.book import NO_BOOK, Book, by_rules
 from thirtyone_env.bots.deciding import bot_action, going_on
 from thirtyone_env.bots.knocking import Bot
 from thirtyone_env.bots.names import BOT_FORMS, BOTS, DRAWS, bot_table, controller
 
-__all__ = ["BOTS", "BOT_FORMS", "DRAWS", "Bot", "bot_action", "bot_table", "controller", "going_on"]
+__all__ = [
+    "BOTS",
+    "BOT_FORMS",
+    "DRAWS",
+    "NO_BOOK",
+    "Book",
+    "Bot",
+    "bot_action",
+    "bot_table",
+    "by_rules",
+    "controller",
+    "going_on",
+]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.actions import FIRST_CARD, KNOCK, legal_cards, legal_words, may_knock
 from thirtyone_env.bots.greedy import continuing_action
 from thirtyone_env.bots.knocking import Bot, wants_knock
+from thirtyone_env.bots.lookahead import lookahead_discard, lookahead_draw
 from thirtyone_env.bots.swedish import swedish_discard, swedish_draw
 from thirtyone_env.cards import count, lowest
 from thirtyone_env.rng import advance_stream, below
@@ -34,23 +37,26 @@ def random_action(state: State) -> int:
 
 
 @inlined_kernel
-def going_on(state: State) -> int:
+def going_on(state: State, book: Any) -> int:
     """What the seat's bot does when it does not knock."""
-    if state.controllers[state.seat].bot == Bot.SWEDISH and not state.rules.exchange:
+    bot = np.int64(state.controllers[acting_seat(state)].bot)
+    if bot >= Bot.SWEDISH and not state.rules.exchange:
         if state.phase == Phase.TURN:
-            return swedish_draw(state)
+            return swedish_draw(state) if bot == Bot.SWEDISH else lookahead_draw(state, book)
         if state.phase == Phase.DISCARD:
-            return FIRST_CARD + swedish_discard(state)
+            if bot == Bot.SWEDISH:
+                return FIRST_CARD + swedish_discard(state)
+            return FIRST_CARD + lookahead_discard(state, book)
     return continuing_action(state)
 
 
 @inlined_kernel
-def bot_action(state: State) -> int:
-    """The decision of the seat's bot (card format)."""
+def bot_action(state: State, book: Any) -> int:
+    """The decision of the seat's bot (card format); its owner's book holds its tables."""
     bot = np.int64(state.controllers[acting_seat(state)].bot)
     if bot == Bot.RANDOM:
         return random_action(state)
     phase = np.int64(state.phase)
-    if phase == Phase.TURN and wants_knock(state) and may_knock(state):
+    if phase == Phase.TURN and wants_knock(state, book) and may_knock(state):
         return KNOCK
-    return going_on(state)
+    return going_on(state, book)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.bots.hands import openly_collected
+from thirtyone_env.bots.lookahead import lookahead_threshold
 from thirtyone_env.cards import hand_value
 from thirtyone_env.state import State, acting_seat, is_in, losses_to_go
 
@@ -27,6 +29,8 @@ class Bot(IntEnum):
     """The Dutch text: 28; 26 at cautious tables, 29 at aggressive ones; less on the last life."""
     SWEDISH = 6
     """The Swedish text: commit to a suit early; knock weak to stop a collector."""
+    LOOKAHEAD = 7
+    """Draws and discards by what a hand is worth some own draws ahead."""
 
 
 @inlined_kernel
@@ -81,7 +85,7 @@ FOUR_CARDS_MORE = 16
 
 
 @inlined_kernel
-def wants_knock(state: State) -> bool:
+def wants_knock(state: State, book: Any) -> bool:
     """Whether the seat's bot knocks now, where it may."""
     seat = acting_seat(state)
     bot = np.int64(state.controllers[seat].bot)
@@ -90,6 +94,8 @@ def wants_knock(state: State) -> bool:
         return False
     if bot == Bot.THRESHOLD:
         return value >= threshold_now(state)
+    if bot >= Bot.LOOKAHEAD:
+        return value >= lookahead_threshold(state, book)
     if bot == Bot.DANISH:
         threshold = danish_threshold(state)
     elif bot == Bot.DUTCH:

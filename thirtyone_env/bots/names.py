@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from thirtyone_env.bots.book import Book
+from thirtyone_env.bots.entries import lookahead_entry, parse_options
 from thirtyone_env.bots.knocking import Bot
 from thirtyone_env.checks import check_choice
 from thirtyone_env.state import (
@@ -15,7 +19,15 @@ from thirtyone_env.state import (
     MAX_THRESHOLDS,
 )
 
-BOTS: tuple[str, ...] = ("random", "never_knock", "threshold:25", "danish", "dutch", "swedish")
+BOTS: tuple[str, ...] = (
+    "random",
+    "never_knock",
+    "threshold:25",
+    "danish",
+    "dutch",
+    "swedish",
+    "lookahead:4",
+)
 """One example of every bot."""
 BOT_FORMS: tuple[str, ...] = (
     "random",
@@ -25,6 +37,7 @@ BOT_FORMS: tuple[str, ...] = (
     "danish",
     "dutch",
     "swedish",
+    "lookahead:K[,feed=X][,high=X][,knock=T1/T2/…]",
 )
 """How bots are named; T is in points, halves allowed."""
 DRAWS: dict[str, Bot] = {"greedy": Bot.NEVER_KNOCK, "swedish": Bot.SWEDISH}
@@ -45,7 +58,7 @@ def _thresholds(spec: str, text: str) -> list[int]:
     return [int(2 * v) for v in values]
 
 
-def controller(spec: str) -> np.ndarray:
+def controller(spec: str, rules: Any = None, book: Book | None = None) -> np.ndarray:
     """Who decides for a seat.
 
     Args:
@@ -53,12 +66,15 @@ def controller(spec: str) -> np.ndarray:
             ``"knock:RULE"``: a rule of `DRAWS` draws and discards, and from outside comes only
             whether to knock (1) or to go on (0) where both are legal; ``"knock"``: by the greedy
             rule.
+        rules: the rules in force, a record of dtype `RULES`.
+        book: the book of whoever owns the states; what a bot looks up is placed in it. Without
+            one the name is checked alone, and the entry of a bot with tables is −1.
 
     Returns:
         A 0-dimensional array of dtype `CONTROLLER`.
 
     Raises:
-        ValueError: for an unknown name or a malformed threshold.
+        ValueError: for an unknown name, or malformed thresholds or options.
     """
     result = np.zeros((), CONTROLLER)
     name, _, text = spec.partition(":") if isinstance(spec, str) else ("", "", "")
@@ -75,6 +91,11 @@ def controller(spec: str) -> np.ndarray:
             raise ValueError(f"bot {spec!r}: one threshold, or threshold_by_turn:{text}")
         result["bot"], result["num_thresholds"] = Bot.THRESHOLD, len(values)
         result["thresholds"][: len(values)] = values
+    elif name == "lookahead":
+        options = parse_options(spec)
+        result["bot"], result["entry"] = Bot.LOOKAHEAD, -1
+        if book is not None:
+            result["entry"] = lookahead_entry(spec, options, rules, book)
     elif isinstance(spec, str) and spec in BOT_FORMS and not text:
         result["bot"] = Bot[spec.upper()]
     else:
@@ -95,4 +116,7 @@ def bot_table() -> dict[str, str]:
         "two less on the last life",
         "swedish": "commits to its best suit, prefers a known 8 of it to an unknown card; knocks "
         "with 27, with 23 when an opponent openly collects 20 points of a suit",
+        "lookahead:K[,feed=X][,high=X][,knock=T1/T2/…]": "draws and discards by the hand's "
+        "expected value K own draws ahead; counts X points for each point of a discard, and of one "
+        "that the next player openly collects; knocks with T1 points on the first own turn, …",
     }

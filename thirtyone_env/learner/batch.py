@@ -106,8 +106,12 @@ def as_bytes(states: np.ndarray) -> np.ndarray:
     return states.view(np.uint8).reshape(len(states), -1)
 
 
-def controller_of(opponent: Opponent) -> np.ndarray:
+def controller_of(opponent: Opponent, tables: Tables | None = None) -> np.ndarray:
     """What sits on an opponent's seat.
+
+    Args:
+        opponent: a bot's name or a policy.
+        tables: the matches that it is to play, all by the same rules; None: only the name counts.
 
     Raises:
         ValueError: for an unknown bot, or what is no policy.
@@ -123,7 +127,10 @@ def controller_of(opponent: Opponent) -> np.ndarray:
                 f"opponent {opponent!r} is not allowed; allowed: a bot's name or a policy with "
                 "act_batch(tables, rows)"
             )
-    found = controller(name)
+    if tables is None:
+        found = controller(name)
+    else:
+        found = controller(name, tables.states["rules"][0], tables.book)
     if isinstance(opponent, str) and found["ask"]:
         raise ValueError(f"opponent {opponent!r} decides outside; name a bot or give a policy")
     return found
@@ -237,7 +244,7 @@ class Learners:
         controllers = np.zeros(self.num_players, CONTROLLER)
         controllers[0] = self._learner_controller
         for place, one in enumerate(found, 1):
-            controllers[place] = controller_of(one)
+            controllers[place] = controller_of(one, self.tables)
             check = getattr(one, "check", None)
             if check is not None:
                 check(self.rules, self.num_players)
@@ -349,6 +356,7 @@ class Learners:
             learners,
             self._view,
             self._controllers,
+            self.tables.book.array,
             rows,
             *out,
         )
@@ -372,20 +380,23 @@ class Learners:
                 changed then, nor by whatever else a policy raises.
         """
         states, learners, view = self.tables.states, self.learners, self._view
+        book = self.tables.book.array
         resolved = np.empty(len(rows), np.int64)
         if self.threads == 1:
-            bad = resolve_rows(states, learners, view, rows, actions, resolved, 0, len(rows))
+            bad = resolve_rows(states, learners, view, book, rows, actions, resolved, 0, len(rows))
         else:
-            self._run(resolve_rows, len(rows), states, learners, view, rows, actions, resolved)
+            self._run(
+                resolve_rows, len(rows), states, learners, view, book, rows, actions, resolved
+            )
             bad = int(np.argmax(resolved == ILLEGAL)) if ILLEGAL in resolved else -1
         if bad >= 0 and self.illegal == "raise":
             raise ValueError(self._complaint(int(rows[bad]), int(actions[bad])))
         out = self._outputs(seen, mask)
         if not self._policies and self.watcher is None:
-            self._run(take_rows, len(rows), states, learners, view, rows, resolved, *out)
+            self._run(take_rows, len(rows), states, learners, view, book, rows, resolved, *out)
             return resolved
         with self.undone_on_error(seen, mask):
-            self._run(take_rows, len(rows), states, learners, view, rows, resolved, *out)
+            self._run(take_rows, len(rows), states, learners, view, book, rows, resolved, *out)
             self._play_on(rows, out)
         return resolved
 
@@ -405,13 +416,14 @@ class Learners:
             asked, running = waiting[status == OPPONENT], waiting[status == RUNNING]
             if asked.size:
                 self._ask(asked)
-            follow_rows(states, learners, running, 0, len(running))
+            follow_rows(states, learners, self.tables.book.array, running, 0, len(running))
             waiting = waiting[np.isin(learners["status"][waiting], (OPPONENT, RUNNING))]
         self._run(settle_rows, len(unsettled), states, learners, self._view, unsettled, *out)
 
     def _ask(self, rows: np.ndarray) -> None:
         """One decision of a policy in each of these rows."""
         states, line_up = self.tables.states, self.learners["line_up"][rows]
+        book = self.tables.book.array
         after = (states["seat"][rows] - self.learners["seat"][rows]) % self.num_players
         asked: dict[int, tuple[Any, list[np.ndarray]]] = {}
         for number, place in sorted({*zip(line_up.tolist(), after.tolist(), strict=True)}):
@@ -428,13 +440,13 @@ class Learners:
                     f"int64[{len(mine)}] is expected, an action for each row"
                 )
             actions, resolved = actions.astype(np.int64), np.empty(len(mine), np.int64)
-            bad = resolve_actions(states, mine, actions, resolved, False, False)
+            bad = resolve_actions(states, mine, book, actions, resolved, False, False)
             if bad >= 0:
                 raise ValueError(
                     f"opponent {name!r} chose the illegal action "
                     f"{actions[bad]} at seat {states['seat'][mine[bad]]}"
                 )
-            oppose_rows(states, self.learners, self._view, mine, resolved, 0, len(mine))
+            oppose_rows(states, self.learners, self._view, book, mine, resolved, 0, len(mine))
 
     # --- questions -------------------------------------------------------------------------------
 

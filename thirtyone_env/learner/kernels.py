@@ -100,7 +100,7 @@ def begin(state: State, start: State, dealer: int, me: Any, view: Any, controlle
 
 
 @kernel
-def follow(state: State, me: Any, slowly: bool) -> None:
+def follow(state: State, me: Any, book: Any, slowly: bool) -> None:
     """Deal and let bots play until a decision comes from outside or the learner's part is over.
 
     Slowly, it stops after each deal and each decision.
@@ -115,7 +115,7 @@ def follow(state: State, me: Any, slowly: bool) -> None:
             me.status = DECIDES if state.seat == seat else OPPONENT
             return
         else:
-            apply(state, bot_action(state))
+            apply(state, bot_action(state, book))
         if slowly:
             me.status = RUNNING
             return
@@ -179,25 +179,25 @@ def show(state: State, me: Any, view: Any, full: Any, compact: Any, mask: Any, r
 
 
 @kernel
-def learner_action(state: State, me: Any, view: Any, action: int) -> int:
+def learner_action(state: State, me: Any, view: Any, book: Any, action: int) -> int:
     """The engine's action for the learner's; FINISH for one that ends what is decided."""
     if me.status == PENDING:
         return FINISH if view.knock_only or action == PASS else ILLEGAL
     if me.status != DECIDES:
         return ILLEGAL
     naming = naming_for(state, np.int64(me.seat), bool(view.canonical))
-    found = outside_action(state, action, naming, bool(view.slots))
+    found = outside_action(state, action, naming, bool(view.slots), book)
     return found if is_legal(state, found) else ILLEGAL
 
 
 @kernel
-def take(state: State, me: Any, action: int, slowly: bool) -> None:
+def take(state: State, me: Any, book: Any, action: int, slowly: bool) -> None:
     """Take a decision from outside, or only FINISH, then let bots play."""
     if action != FINISH:
         apply(state, action)
     me.status = RUNNING
     if not slowly or action == FINISH:
-        follow(state, me, slowly)
+        follow(state, me, book, slowly)
 
 
 @entry
@@ -208,6 +208,7 @@ def begin_rows(
     learners: Any,
     view: Any,
     controllers: Any,
+    book: Any,
     rows: Any,
     full: Any,
     compact: Any,
@@ -222,7 +223,7 @@ def begin_rows(
         dealer = np.int64(dealers[me.start])
         begin(state, starts[me.start], dealer, me, view[0], controllers)
         me.status = RUNNING
-        follow(state, me, bool(view[0].slowly))
+        follow(state, me, book, bool(view[0].slowly))
         if me.status != OPPONENT and me.status != RUNNING:
             show(state, me, view[0], full, compact, mask, row)
 
@@ -232,6 +233,7 @@ def resolve_rows(
     states: Any,
     learners: Any,
     view: Any,
+    book: Any,
     rows: Any,
     actions: Any,
     resolved: Any,
@@ -242,7 +244,7 @@ def resolve_rows(
     bad = -1
     for place in range(first, after):
         row = rows[place]
-        action = learner_action(states[row], learners[row], view[0], np.int64(actions[place]))
+        action = learner_action(states[row], learners[row], view[0], book, np.int64(actions[place]))
         resolved[place] = action
         if action == ILLEGAL and bad < 0:
             bad = place
@@ -254,6 +256,7 @@ def take_rows(
     states: Any,
     learners: Any,
     view: Any,
+    book: Any,
     rows: Any,
     resolved: Any,
     full: Any,
@@ -270,7 +273,7 @@ def take_rows(
         if resolved[place] == ILLEGAL:
             forfeit(me)
         else:
-            take(state, me, np.int64(resolved[place]), bool(view[0].slowly))
+            take(state, me, book, np.int64(resolved[place]), bool(view[0].slowly))
         if me.status != OPPONENT and me.status != RUNNING:
             if resolved[place] != ILLEGAL:
                 pay(state, me, np.int64(view[0].kind))
@@ -279,19 +282,26 @@ def take_rows(
 
 @entry
 def oppose_rows(
-    states: Any, learners: Any, view: Any, rows: Any, resolved: Any, first: int, after: int
+    states: Any,
+    learners: Any,
+    view: Any,
+    book: Any,
+    rows: Any,
+    resolved: Any,
+    first: int,
+    after: int,
 ) -> None:
     """Take decisions of policies outside the kernel, then let bots play."""
     for place in range(first, after):
         row = rows[place]
-        take(states[row], learners[row], np.int64(resolved[place]), bool(view[0].slowly))
+        take(states[row], learners[row], book, np.int64(resolved[place]), bool(view[0].slowly))
 
 
 @entry
-def follow_rows(states: Any, learners: Any, rows: Any, first: int, after: int) -> None:
+def follow_rows(states: Any, learners: Any, book: Any, rows: Any, first: int, after: int) -> None:
     """One decision of a bot, or one deal, in rows that are watched."""
     for place in range(first, after):
-        follow(states[rows[place]], learners[rows[place]], True)
+        follow(states[rows[place]], learners[rows[place]], book, True)
 
 
 @entry

@@ -9,7 +9,7 @@ import numpy as np
 
 from thirtyone_env._jit import entry
 from thirtyone_env.actions import ACTION_WORDS, DRAW_STOCK, FIRST_CARD, TAKE_UPCARD, is_legal
-from thirtyone_env.bots import bot_action, controller
+from thirtyone_env.bots import Book, bot_action, controller
 from thirtyone_env.cards import NAMES, NO_CARD, hand_value, names_of, points, set_of
 from thirtyone_env.engine import apply, deal_next
 from thirtyone_env.engine.deck import settle_deck
@@ -45,10 +45,10 @@ def row_is_legal(states: Any, row: int, action: int) -> bool:
 
 
 @entry
-def bot_row(states: Any, row: int) -> int:
+def bot_row(states: Any, row: int, book: Any) -> int:
     """The decision of the bot whose turn it is."""
     state = states[row]
-    return bot_action(state)
+    return bot_action(state, book)
 
 
 @entry
@@ -285,11 +285,12 @@ def play_match(rules: Rules, policies: Sequence[str], *, seed: int, deal: int) -
         seed, deal: what the cards derive from.
     """
     recorder = Recorder(rules, len(policies), seed=seed, deal=deal, policies=policies)
+    book = Book()
     for seat, name in enumerate(policies):
-        recorder.states["controllers"][0, seat] = controller(name)
+        recorder.states["controllers"][0, seat] = controller(name, rules.record, book)
     while not recorder.over:
         if recorder.states["phase"][0] == Phase.ROUND_OVER:
             recorder.deal_round()
         else:
-            recorder.take(int(bot_row(recorder.states, 0)))
+            recorder.take(int(bot_row(recorder.states, 0, book.array)))
     return recorder.record

@@ -74,7 +74,9 @@ class KnockVecEnv(BatchVecEnv):
         weights = np.array(list(opponents.values()), float)
         if weights.size == 0 or (weights < 0).any() or not weights.sum() > 0:
             raise ValueError("opponents need weights of at least 0, and one above 0")
-        self._controllers = np.stack([controller(name) for name in opponents])
+        for name in opponents:
+            controller(name)
+        self._opponents = np.array(list(opponents))
         self._chances = np.cumsum(weights / weights.sum())
 
     def reset(self) -> np.ndarray:
@@ -145,12 +147,12 @@ class KnockVecEnv(BatchVecEnv):
     def _seat(self, rows: np.ndarray) -> None:
         """Draw the learner's seat and its opponents for the next match of these rows."""
         drawn = np.searchsorted(self._chances, self._rng.random((rows.size, MAX_SEATS)))
-        drawn = np.minimum(drawn, len(self._controllers) - 1)
+        drawn = np.minimum(drawn, len(self._opponents) - 1)
         same = self._rng.random(rows.size) < self.copies
         drawn[same] = drawn[same, :1]
         players = self._players[rows]
         taken, seats = np.nonzero(np.arange(MAX_SEATS) < players[:, None])
-        self.tables.set_controllers(rows[taken], seats, self._controllers[drawn[taken, seats]])
+        self.tables.set_controllers(rows[taken], seats, self._opponents[drawn[taken, seats]])
         self._learner[rows] = self._rng.integers(0, players)
         self.tables.set_controllers(rows, self._learner[rows], "knock")
 

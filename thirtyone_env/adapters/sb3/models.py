@@ -20,7 +20,7 @@ from thirtyone_env.arena import (
     observe_rows,
     resolve_actions,
 )
-from thirtyone_env.bots import controller
+from thirtyone_env.bots import NO_BOOK, controller
 from thirtyone_env.checks import check_choice
 from thirtyone_env.observation import COMPACT_SIZE, observation_size
 from thirtyone_env.policy import act_in, agents_actions, choose_when_to_knock
@@ -119,7 +119,9 @@ class ModelPolicy:
         """The model's actions as the engine's."""
         resolved = np.empty(len(rows), np.int64)
         slots = self._actions == NUM_SLOT_ACTIONS
-        bad = resolve_actions(states, rows, answers, resolved, self._canonical, slots)
+        bad = resolve_actions(
+            states, rows, NO_BOOK.array, answers, resolved, self._canonical, slots
+        )
         if bad >= 0:
             raise ValueError(f"{self.name} chose the illegal action {answers[bad]}")
         return resolved

@@ -1,0 +1,117 @@
+"""Names of bots with options, such as ``lookahead:4,feed=0.5,knock=27/29``, and their entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thirtyone_env.bots import book as words
+from thirtyone_env.bots.book import BLOCK_SIZE, BLOCKS, HEADER_SIZE, UNIT, Book
+from thirtyone_env.bots.worth import DRAWS_AHEAD, HandKey, draw_tables, hand_key
+from thirtyone_env.state import MAX_THRESHOLDS
+
+FEEDS: tuple[float, ...] = (0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1)
+"""Cost of a point that the next player collects, by players in play from 2 on."""
+HIGHS: tuple[float, ...] = (0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05)
+"""Cost of a point that is laid open, by players in play."""
+KNOCKS: tuple[tuple[float, ...], ...] = ((27,),) * 8
+"""Points from which to knock, by players in play and own turn; with four cards 8 more."""
+MORE_WITH_FOUR_CARDS = 8
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of a bot that looks ahead; None: the tuned ones, by players in play."""
+
+    draws: int
+    feed: float | None = None
+    high: float | None = None
+    knock: tuple[float, ...] | None = None
+
+
+def _number(text: str, most: float) -> float:
+    """A number of 0 … most.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    value = float(text)
+    if not 0 <= value <= most:
+        raise ValueError(text)
+    return value
+
+
+def _points(text: str) -> tuple[float, ...]:
+    """Thresholds by own turn."""
+    values = tuple(_number(part, 60) for part in text.split("/"))
+    if len(values) > MAX_THRESHOLDS or any(2 * value != int(2 * value) for value in values):
+        raise ValueError(text)
+    return values
+
+
+def parse_options(spec: str) -> Options:
+    """The options in the name of a bot that looks ahead.
+
+    Raises:
+        ValueError: for a malformed name.
+    """
+    draws, *options = spec.partition(":")[2].split(",")
+    found: dict[str, Any] = {}
+    try:
+        if draws not in map(str, DRAWS_AHEAD):
+            raise ValueError(draws)
+        for option in options:
+            name, _, text = option.partition("=")
+            if name in found or name not in ("feed", "high", "knock"):
+                raise ValueError(option)
+            found[name] = _points(text) if name == "knock" else _number(text, 20)
+    except (ValueError, OverflowError):
+        ahead = ", ".join(map(str, DRAWS_AHEAD))
+        raise ValueError(
+            f"bot {spec!r}: write lookahead:K with K one of {ahead}, then options once each: "
+            "feed=X and high=X with 0 … 20, knock=T or knock=T1/T2/… with up to "
+            f"{MAX_THRESHOLDS} thresholds of 0 … 60 points in steps of one half, such as "
+            "'lookahead:4,feed=0.5,high=0.1,knock=26/27'"
+        ) from None
+    return Options(int(draws), **found)
+
+
+def _blocks(options: Options, hand_size: int) -> np.ndarray:
+    """int64[8, BLOCK_SIZE]: the options by players in play."""
+    blocks = np.zeros((8, BLOCK_SIZE), np.int64)
+    for place, block in enumerate(blocks):
+        knock = options.knock
+        if knock is None:
+            more = MORE_WITH_FOUR_CARDS if hand_size == 4 else 0
+            knock = tuple(points + more for points in KNOCKS[place])
+        thresholds = [knock[min(turn, len(knock) - 1)] for turn in range(MAX_THRESHOLDS)]
+        feed = FEEDS[place] if options.feed is None else options.feed
+        high = HIGHS[place] if options.high is None else options.high
+        block[words.FEED], block[words.HIGH] = round(feed * UNIT), round(high * UNIT)
+        block[words.THRESHOLDS :] = [round(2 * points) for points in thresholds]
+    return blocks
+
+
+def lookahead_entry(spec: str, options: Options, rules: Any, book: Book) -> int:
+    """Place what a bot that looks ahead needs under some rules; its entry."""
+    key: HandKey = hand_key(rules)
+
+    def header() -> np.ndarray:
+        made = np.zeros(HEADER_SIZE, np.int64)
+        tables = draw_tables(key)
+        made[words.CLASSES] = book.place(("classes", key), lambda: tables.number)
+        for word, draws in ((words.NEAR, options.draws - 1), (words.FAR, options.draws)):
+            made[word] = book.place(("worth", draws, key), lambda k=draws: tables.worth[k])
+        made[words.SHOWDOWN] = book.place(("showdown", key), lambda: tables.showdown)
+        made[words.LAST] = book.place(("last", key), lambda: tables.last)
+        made[words.NUM_CLASSES] = tables.worth.shape[1]
+        made[BLOCKS:] = _blocks(options, int(rules["hand_size"])).ravel()
+        return made
+
+    if rules["exchange"]:
+        made = np.zeros(HEADER_SIZE, np.int64)
+        made[BLOCKS:] = _blocks(options, 3).ravel()
+        return book.enter(spec, "exchange", lambda: made)
+    return book.enter(spec, key, header)
