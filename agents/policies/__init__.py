@@ -93,10 +93,11 @@ def seated(policy: str | TablePolicy | Policy) -> TablePolicy:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Split at commas, but not inside the numbers of one bot: "threshold_by_turn:21,25,danish"."""
+    """Split at commas, but not inside one bot: "threshold_by_turn:21,25,danish,counter,feed=1"."""
     names: list[str] = []
     for part in (piece.strip() for piece in text.split(",")):
-        if names and ":" in names[-1] and part.replace(".", "", 1).isdigit():
+        more_numbers = names and ":" in names[-1] and part.replace(".", "", 1).isdigit()
+        if more_numbers or (names and "=" in part):
             names[-1] += f",{part}"
         elif part:
             names.append(part)

@@ -30,6 +30,7 @@ BOTS = (
     "dutch",
     "threshold_by_turn:21,25.5,28",
     "lookahead:4",
+    "counter",
     "lookahead:2,feed=1,high=0.5,knock=24/27",
 )
 

@@ -28,8 +28,12 @@ NAMED = (
     "dutch",
     "swedish",
     "lookahead:4",
+    "counter",
     "lookahead:1,feed=1,high=1,knock=24/27",
 )
+
+
+ADVICE = ("threshold:25", "danish", "dutch", "swedish")
 
 
 def choice(bot: str, states: np.ndarray) -> int:
@@ -139,7 +143,9 @@ def positions(rules: Rules, seats: int, number: int, seed: int) -> list[np.ndarr
 
 
 @pytest.mark.parametrize("rules", ["danish", "dutch_four_cards", "danish_joker", "danish_half"])
-@pytest.mark.parametrize("bot", ["threshold:25", "danish", "dutch", "swedish", "lookahead:4"])
+@pytest.mark.parametrize(
+    "bot", ["threshold:25", "danish", "dutch", "swedish", "lookahead:4", "counter"]
+)
 def test_renaming_the_suits_renames_the_choice(bot, rules):
     seed = fresh_seed()
     rng, decided = random.Random(seed), 0
@@ -153,7 +159,7 @@ def test_renaming_the_suits_renames_the_choice(bot, rules):
         assert states["phase"][0] == Phase.DISCARD, action_name(chosen)
         back = tuple(naming.index(suit) for suit in range(4))
         cards = [chosen - FIRST_CARD, renamed_action(other, back) - FIRST_CARD]
-        if bot not in ("swedish", "lookahead:4"):
+        if bot not in ("swedish", "lookahead:4", "counter"):
             assert liking(states, cards[0]) == liking(states, cards[1])
     assert decided > 200
 
@@ -333,7 +339,7 @@ def test_the_random_bot_takes_every_legal_action_alike():
 # --- strength ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bot", ["threshold:25", "danish", "dutch", "swedish"])
+@pytest.mark.parametrize("bot", ADVICE)
 @pytest.mark.parametrize("rules", ["danish", "dutch", "widow"])
 def test_bots_beat_chance_widely(bot, rules):
     matches = np.arange(600)

@@ -1,7 +1,9 @@
 """Bots that look ahead: tables equal counting by hand, names, and books that travel."""
 
+import itertools
 import pickle
 import random
+import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -11,16 +13,16 @@ import pytest
 from tests.engine.house_rules import random_house_rules
 from tests.engine.situations import fresh_seed, table
 from thirtyone_env._jit import entry
-from thirtyone_env.actions import DRAW_STOCK, TAKE_UPCARD, action_name
+from thirtyone_env.actions import DRAW_STOCK, KNOCK, TAKE_UPCARD, action_name
 from thirtyone_env.arena import Tables, play_matches
 from thirtyone_env.bots import controller
 from thirtyone_env.bots.book import CERTAIN, UNIT
-from thirtyone_env.bots.worth import DrawTables, draw_tables, hand_key
+from thirtyone_env.bots.worth import DrawTables, draw_tables, exchange_tables, hand_key
 from thirtyone_env.cards import BIT, NAMES, hand_value, set_of
 from thirtyone_env.classes import hand_index, whole_deck
 from thirtyone_env.policy import make_bot
 from thirtyone_env.rules import PRESETS, Rules
-from thirtyone_env.state import new_states
+from thirtyone_env.state import Phase, new_states
 
 DRAW_PRESETS = [name for name, rules in PRESETS.items() if rules.family == "draw"]
 
@@ -154,10 +156,12 @@ def test_it_does_not_lay_open_what_the_next_player_collects():
         "lookahead:4,knock=",
         "lookahead:4,knock=" + "/".join(["27"] * 9),
         "lookahead:4,loud=1",
+        "counter:4",
+        "counter,feed",
     ],
 )
 def test_malformed_names_are_refused_with_what_is_allowed(name):
-    with pytest.raises(ValueError, match=r"bot 'lookahead.*K one of 1, 2, 3, 4, 6.*feed=X"):
+    with pytest.raises(ValueError, match=r"bot '.*K one of 1, 2, 3, 4, 6.*feed=X"):
         make_bot(name)
 
 
@@ -176,6 +180,87 @@ def test_a_controller_of_another_book_is_refused():
     tables = Tables(PRESETS["danish"], 2, seed=1, matches=[0])
     with pytest.raises(ValueError, match="by its name"):
         tables.set_controllers(None, 0, controller("lookahead:4"))
+
+
+# --- exchange family ---------------------------------------------------------------------------
+
+
+def test_a_dealer_compares_the_hand_with_every_second_hand():
+    rules = PRESETS["schwimmen_a9"]
+    tables = exchange_tables(hand_key(rules.record))
+    count, rng = ByHand(rules), random.Random(fresh_seed())
+    for _ in range(3):
+        hand = some_hand(rules, rng)
+        left = [bit for bit in count.deck if not hand & bit]
+        second = [sum(cards) for cards in itertools.combinations(left, 3)]
+        total = sum(count.looked_up(cards)[0] * UNIT for cards in second)
+        number = tables.number[count.looked_up(hand)[1]]
+        assert tables.refused[0, number] == (total + len(second) // 2) // len(second)
+
+
+def test_a_last_exchange_is_for_the_place_among_all_hands():
+    """Clubs stand above diamonds of the same value."""
+    rules = Rules.preset("schwimmen_a7", dealer_choice=False)
+    t = table(rules, "Kd Kc 8h", "Ad 9d 7h", table="Qd Qc 7s", dealer=1)
+    t.states["knocker"] = 1
+    assert action_name(choice("lookahead:4", t.states), Phase.TURN) == "give 8h"
+    t.states["phase"], t.states["given"] = Phase.TAKE, NAMES.index("8h")
+    assert action_name(choice("lookahead:4", t.states), Phase.TAKE) == "take Qc"
+
+
+# --- counting ----------------------------------------------------------------------------------
+
+
+def test_cards_that_are_left_are_counted():
+    """`counter` leaves an upcard that it would take where only better cards are left."""
+    t = table("danish", "Kh Qh 2s", "3d 4s 5c", upcard="4h")
+    states = t.states.copy()
+    assert choice("counter,feed=0,high=0", states) == TAKE_UPCARD
+    left = states["hands"][0, 0] | set_of(map(NAMES.index, ["4h", "8h", "9h", "Th", "Jh", "Ah"]))
+    states["pile"] = set_of(range(52)) & ~left
+    assert choice("counter,feed=0,high=0", states) == DRAW_STOCK
+    assert choice("lookahead:4,feed=0,high=0", states) == TAKE_UPCARD
+
+
+def test_counter_does_not_knock_below_what_all_others_show():
+    t = table("danish", "Kh Qh 6h", "Ad Kd 6d", upcard="2c")
+    assert choice("counter,knock=25", t.states) == KNOCK
+    t.states["known"][0, 1] = t.states["hands"][0, 1]
+    assert choice("counter,knock=25", t.states) != KNOCK
+    assert choice("lookahead:4,knock=25", t.states) == KNOCK
+
+
+# --- cost and strength -------------------------------------------------------------------------
+
+
+def seconds_a_match(bot: str) -> float:
+    """CPU time of this thread, the quickest of five runs."""
+    runs = []
+    for _ in range(6):
+        begun = time.thread_time()
+        play_matches(PRESETS["danish"], [bot] * 4, seed=1, matches=np.arange(300))
+        runs.append(time.thread_time() - begun)
+    return min(runs)
+
+
+@pytest.mark.slow
+def test_looking_ahead_costs_little():
+    greedy = seconds_a_match("threshold:25")
+    assert seconds_a_match("lookahead:4") < 6 * greedy
+    assert seconds_a_match("counter") < 60 * greedy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bot", "field", "least"), [
+    ("lookahead:4", "threshold:27", 0.6),
+    ("counter", "threshold:27", 0.6),
+    ("counter", "lookahead:4", 0.5),
+])  # fmt: skip
+def test_looking_ahead_wins_heads_up(bot, field, least):
+    matches = np.arange(6000)
+    first = play_matches(PRESETS["danish"], [bot, field], seed=3, matches=matches)[:, 0]
+    second = play_matches(PRESETS["danish"], [field, bot], seed=3, matches=matches)[:, 1]
+    assert ((first + second) / 2 + 1).mean() / 2 > least
 
 
 # --- books -------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ BOTS = (
     "dutch",
     "swedish",
     "lookahead:4",
+    "counter",
 )
 """Every kind of bot."""
 PASS, DRAW, UPCARD, KNOCK = 3, 0, 1, 2

@@ -19,7 +19,8 @@ import numpy as np
 CLASSES, NEAR, FAR, SHOWDOWN, LAST, CHART = range(6)
 """Class of a hand by its index; worth of a class after the discard, and before the draw; chance
 not to be lowest by seats in play and value, and by seats in play and class before the last draw."""
-NUM_CLASSES = 6
+NUM_CLASSES, REFUSED = 6, 7
+"""How many classes there are; worth of a dealer's second hand by the class of the refused one."""
 BLOCKS = 8
 """Here the blocks of options begin, one for each number of seats in play from 2 on."""
 FEED, HIGH, THRESHOLDS = 0, 1, 2

@@ -8,9 +8,10 @@ import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.actions import FIRST_CARD, KNOCK, legal_cards, legal_words, may_knock
+from thirtyone_env.bots.counter import counter_draw
 from thirtyone_env.bots.greedy import continuing_action
 from thirtyone_env.bots.knocking import Bot, wants_knock
-from thirtyone_env.bots.lookahead import lookahead_discard, lookahead_draw
+from thirtyone_env.bots.lookahead import lookahead_action
 from thirtyone_env.bots.swedish import swedish_discard, swedish_draw
 from thirtyone_env.cards import count, lowest
 from thirtyone_env.rng import advance_stream, below
@@ -40,13 +41,15 @@ def random_action(state: State) -> int:
 def going_on(state: State, book: Any) -> int:
     """What the seat's bot does when it does not knock."""
     bot = np.int64(state.controllers[acting_seat(state)].bot)
-    if bot >= Bot.SWEDISH and not state.rules.exchange:
+    if bot == Bot.COUNTER and state.phase == Phase.TURN and not state.rules.exchange:
+        return counter_draw(state, book)
+    if bot >= Bot.LOOKAHEAD and state.phase < Phase.BUY_IN:
+        return lookahead_action(state, book)
+    if bot == Bot.SWEDISH and not state.rules.exchange:
         if state.phase == Phase.TURN:
-            return swedish_draw(state) if bot == Bot.SWEDISH else lookahead_draw(state, book)
+            return swedish_draw(state)
         if state.phase == Phase.DISCARD:
-            if bot == Bot.SWEDISH:
-                return FIRST_CARD + swedish_discard(state)
-            return FIRST_CARD + lookahead_discard(state, book)
+            return FIRST_CARD + swedish_discard(state)
     return continuing_action(state)
 
 

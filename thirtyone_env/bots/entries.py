@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thirtyone_env.bots import book as words
 from thirtyone_env.bots.book import BLOCK_SIZE, BLOCKS, HEADER_SIZE, UNIT, Book
-from thirtyone_env.bots.worth import DRAWS_AHEAD, HandKey, draw_tables, hand_key
+from thirtyone_env.bots.worth import DRAWS_AHEAD, DrawTables, draw_tables, exchange_tables, hand_key
 from thirtyone_env.state import MAX_THRESHOLDS
 
-FEEDS: tuple[float, ...] = (0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1)
-"""Cost of a point that the next player collects, by players in play from 2 on."""
-HIGHS: tuple[float, ...] = (0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05)
-"""Cost of a point that is laid open, by players in play."""
-KNOCKS: tuple[tuple[float, ...], ...] = ((27,),) * 8
-"""Points from which to knock, by players in play and own turn; with four cards 8 more."""
+
+class Tuned(NamedTuple):
+    """What options are where a name leaves them open, by players in play from 2 to 9."""
+
+    feed: Sequence[float]
+    """Cost of a point that the next player collects."""
+    high: Sequence[float]
+    """Cost of a point that is laid open."""
+    knock: Sequence[tuple[float, ...]]
+    """Points from which to knock, by own turn; with four cards 8 more."""
+
+
+TUNED: dict[str, Tuned] = {
+    "draw": Tuned(
+        feed=(0.4, 0.1, *[0.05] * 6),
+        high=(0.45, 0.2, *[0.1] * 6),
+        knock=((23, 24, 25, 26, 27), *[(22, 23, 24, 25, 26)] * 7),
+    ),
+    "exchange": Tuned(
+        feed=(0.3, 0.1, *[0] * 6),
+        high=(0.05, 0.05, *[0] * 6),
+        knock=((22,), (25,), *[(28,)] * 6),
+    ),
+}
+"""By family; measured with benchmarks/tune_lookahead.py."""
 MORE_WITH_FOUR_CARDS = 8
+COUNTER_DRAWS = 4
+"""How many own draws `counter` looks ahead."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +79,13 @@ def parse_options(spec: str) -> Options:
     Raises:
         ValueError: for a malformed name.
     """
-    draws, *options = spec.partition(":")[2].split(",")
+    first, *options = spec.split(",")
+    bot, _, draws = first.partition(":")
+    if first == "counter":
+        draws = str(COUNTER_DRAWS)
     found: dict[str, Any] = {}
     try:
-        if draws not in map(str, DRAWS_AHEAD):
+        if draws not in map(str, DRAWS_AHEAD) or (bot == "counter" and first != bot):
             raise ValueError(draws)
         for option in options:
             name, _, text = option.partition("=")
@@ -70,25 +95,25 @@ def parse_options(spec: str) -> Options:
     except (ValueError, OverflowError):
         ahead = ", ".join(map(str, DRAWS_AHEAD))
         raise ValueError(
-            f"bot {spec!r}: write lookahead:K with K one of {ahead}, then options once each: "
-            "feed=X and high=X with 0 … 20, knock=T or knock=T1/T2/… with up to "
+            f"bot {spec!r}: write lookahead:K with K one of {ahead}, or counter, then options "
+            "once each: feed=X and high=X with 0 … 20, knock=T or knock=T1/T2/… with up to "
             f"{MAX_THRESHOLDS} thresholds of 0 … 60 points in steps of one half, such as "
             "'lookahead:4,feed=0.5,high=0.1,knock=26/27'"
         ) from None
     return Options(int(draws), **found)
 
 
-def _blocks(options: Options, hand_size: int) -> np.ndarray:
+def _blocks(options: Options, family: str, hand_size: int) -> np.ndarray:
     """int64[8, BLOCK_SIZE]: the options by players in play."""
-    blocks = np.zeros((8, BLOCK_SIZE), np.int64)
+    blocks, tuned = np.zeros((8, BLOCK_SIZE), np.int64), TUNED[family]
     for place, block in enumerate(blocks):
         knock = options.knock
         if knock is None:
             more = MORE_WITH_FOUR_CARDS if hand_size == 4 else 0
-            knock = tuple(points + more for points in KNOCKS[place])
+            knock = tuple(points + more for points in tuned.knock[place])
         thresholds = [knock[min(turn, len(knock) - 1)] for turn in range(MAX_THRESHOLDS)]
-        feed = FEEDS[place] if options.feed is None else options.feed
-        high = HIGHS[place] if options.high is None else options.high
+        feed = tuned.feed[place] if options.feed is None else options.feed
+        high = tuned.high[place] if options.high is None else options.high
         block[words.FEED], block[words.HIGH] = round(feed * UNIT), round(high * UNIT)
         block[words.THRESHOLDS :] = [round(2 * points) for points in thresholds]
     return blocks
@@ -96,22 +121,23 @@ def _blocks(options: Options, hand_size: int) -> np.ndarray:
 
 def lookahead_entry(spec: str, options: Options, rules: Any, book: Book) -> int:
     """Place what a bot that looks ahead needs under some rules; its entry."""
-    key: HandKey = hand_key(rules)
+    key, family = hand_key(rules), "exchange" if rules["exchange"] else "draw"
 
     def header() -> np.ndarray:
         made = np.zeros(HEADER_SIZE, np.int64)
-        tables = draw_tables(key)
+        tables = exchange_tables(key) if rules["exchange"] else draw_tables(key)
         made[words.CLASSES] = book.place(("classes", key), lambda: tables.number)
-        for word, draws in ((words.NEAR, options.draws - 1), (words.FAR, options.draws)):
-            made[word] = book.place(("worth", draws, key), lambda k=draws: tables.worth[k])
-        made[words.SHOWDOWN] = book.place(("showdown", key), lambda: tables.showdown)
-        made[words.LAST] = book.place(("last", key), lambda: tables.last)
         made[words.NUM_CLASSES] = tables.worth.shape[1]
-        made[BLOCKS:] = _blocks(options, int(rules["hand_size"])).ravel()
+        near, far = options.draws - 1, options.draws
+        made[words.NEAR] = book.place(("worth", near, key), lambda: tables.worth[near])
+        made[words.FAR] = book.place(("worth", far, key), lambda: tables.worth[far])
+        if isinstance(tables, DrawTables):
+            made[words.SHOWDOWN] = book.place(("showdown", key), lambda: tables.showdown)
+            made[words.LAST] = book.place(("last", key), lambda: tables.last)
+        else:
+            refused = tables.refused[near]
+            made[words.REFUSED] = book.place(("refused", near, key), lambda: refused)
+        made[BLOCKS:] = _blocks(options, family, int(rules["hand_size"])).ravel()
         return made
 
-    if rules["exchange"]:
-        made = np.zeros(HEADER_SIZE, np.int64)
-        made[BLOCKS:] = _blocks(options, 3).ravel()
-        return book.enter(spec, "exchange", lambda: made)
-    return book.enter(spec, key, header)
+    return book.enter(spec, (family, key), header)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel
+from thirtyone_env.bots.counter import loses_for_sure
 from thirtyone_env.bots.hands import openly_collected
 from thirtyone_env.bots.lookahead import lookahead_threshold
 from thirtyone_env.cards import hand_value
@@ -31,6 +32,8 @@ class Bot(IntEnum):
     """The Swedish text: commit to a suit early; knock weak to stop a collector."""
     LOOKAHEAD = 7
     """Draws and discards by what a hand is worth some own draws ahead."""
+    COUNTER = 8
+    """The same, with the cards counted that were seen."""
 
 
 @inlined_kernel
@@ -95,7 +98,9 @@ def wants_knock(state: State, book: Any) -> bool:
     if bot == Bot.THRESHOLD:
         return value >= threshold_now(state)
     if bot >= Bot.LOOKAHEAD:
-        return value >= lookahead_threshold(state, book)
+        if value < lookahead_threshold(state, book):
+            return False
+        return bot != Bot.COUNTER or not loses_for_sure(state, value)
     if bot == Bot.DANISH:
         threshold = danish_threshold(state)
     elif bot == Bot.DUTCH:

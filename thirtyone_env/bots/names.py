@@ -27,6 +27,7 @@ BOTS: tuple[str, ...] = (
     "dutch",
     "swedish",
     "lookahead:4",
+    "counter",
 )
 """One example of every bot."""
 BOT_FORMS: tuple[str, ...] = (
@@ -38,8 +39,10 @@ BOT_FORMS: tuple[str, ...] = (
     "dutch",
     "swedish",
     "lookahead:K[,feed=X][,high=X][,knock=T1/T2/…]",
+    "counter[,feed=X][,high=X][,knock=T1/T2/…]",
 )
 """How bots are named; T is in points, halves allowed."""
+LOOKING_AHEAD: dict[str, Bot] = {"lookahead": Bot.LOOKAHEAD, "counter": Bot.COUNTER}
 DRAWS: dict[str, Bot] = {"greedy": Bot.NEVER_KNOCK, "swedish": Bot.SWEDISH}
 """Rules that draw and discard for a seat that decides about knocking only."""
 
@@ -91,9 +94,9 @@ def controller(spec: str, rules: Any = None, book: Book | None = None) -> np.nda
             raise ValueError(f"bot {spec!r}: one threshold, or threshold_by_turn:{text}")
         result["bot"], result["num_thresholds"] = Bot.THRESHOLD, len(values)
         result["thresholds"][: len(values)] = values
-    elif name == "lookahead":
+    elif name.split(",")[0] in LOOKING_AHEAD:
         options = parse_options(spec)
-        result["bot"], result["entry"] = Bot.LOOKAHEAD, -1
+        result["bot"], result["entry"] = LOOKING_AHEAD[name.split(",")[0]], -1
         if book is not None:
             result["entry"] = lookahead_entry(spec, options, rules, book)
     elif isinstance(spec, str) and spec in BOT_FORMS and not text:
@@ -119,4 +122,7 @@ def bot_table() -> dict[str, str]:
         "lookahead:K[,feed=X][,high=X][,knock=T1/T2/…]": "draws and discards by the hand's "
         "expected value K own draws ahead; counts X points for each point of a discard, and of one "
         "that the next player openly collects; knocks with T1 points on the first own turn, …",
+        "counter[,feed=X][,high=X][,knock=T1/T2/…]": "as lookahead:4, with the cards counted that "
+        "it has seen; after a knock with what opponents openly hold (in the exchange family it "
+        "plays as lookahead:4)",
     }

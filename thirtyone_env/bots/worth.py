@@ -5,6 +5,9 @@ V_k its mean over the cards that are not in it, each drawn as likely, of the bes
 discard leaves. Once somebody has knocked, what counts is the chance not to be lowest; it comes from
 a model in which every player draws by V_3 and knocks from a threshold on, each by itself.
 
+Exchange family. The same worth, a card on offer in place of one drawn: a look ahead of several such
+cards stands for the tables of the turns to come.
+
 Tables are whole numbers (`book.UNIT`, `book.CERTAIN`). Shapes: K classes, X cards not in a hand,
 D what may be discarded (the card drawn first, then the hand's own), N indices of hands.
 """
@@ -19,7 +22,7 @@ import numpy as np
 from thirtyone_env._jit import entry
 from thirtyone_env.bots.book import CERTAIN, UNIT, VALUES
 from thirtyone_env.cards import cards_of, hand_value
-from thirtyone_env.classes import hand_classes, indices_of, whole_deck
+from thirtyone_env.classes import all_hands, hand_classes, indices_of, sets_of, whole_deck
 from thirtyone_env.rules import MAX_SEATS, Rules
 from thirtyone_env.state import new_states
 
@@ -53,6 +56,17 @@ class DrawTables(NamedTuple):
     """int32[10, VALUES]: chance not to be lowest by seats in play and final value."""
     last: np.ndarray
     """int32[10, K]: the same by seats in play and class, before a last draw from the stock."""
+
+
+class ExchangeTables(NamedTuple):
+    """Tables of the exchange family under some rules; worth is that of single cards on offer."""
+
+    number: np.ndarray
+    """int32[N]: as for the draw family."""
+    worth: np.ndarray
+    """int32[7, K]: V_0 … V_6."""
+    refused: np.ndarray
+    """int32[7, K]: mean V_k of a dealer's second hand, by the class of the one that is refused."""
 
 
 def hand_key(rules: Any) -> HandKey:
@@ -160,6 +174,21 @@ def _at_least(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """float64[VALUES]: weight of the classes that are worth at least so much."""
     by_value = np.bincount(values, weights, VALUES)
     return np.cumsum(by_value[::-1])[::-1]
+
+
+@lru_cache(16)
+def exchange_tables(key: HandKey) -> ExchangeTables:
+    """The tables of the exchange family under the rules of a key (see `hand_key`)."""
+    rules = _plain_rules(key)
+    classes = hand_classes(rules)
+    after = followers(classes.hands, classes.number, rules)
+    worth = worth_ahead(values_of(classes.hands, rules), after, max(DRAWS_AHEAD))
+    every = all_hands(rules, rules.hand_size)
+    sets, of_all = sets_of(every), worth[:, classes.number[indices_of(every)]]
+    refused = np.empty_like(worth)
+    for place, hand in enumerate(classes.hands):
+        refused[:, place] = _mean(of_all[:, sets & hand == 0])
+    return ExchangeTables(classes.number, worth, refused)
 
 
 @lru_cache(16)
