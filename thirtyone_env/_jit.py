@@ -25,7 +25,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import caching, cgutils
+from numba.core import caching, cgutils, codegen, compiler
 from numba.cpython.unsafe import numbers as _unsafe
 from numba.extending import intrinsic
 
@@ -40,6 +40,44 @@ Function = Callable[..., Any]
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """No kernel allocates: without numba's runtime no array that is handed on is counted."""
 _INNER = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+class _PartLibrary(codegen.JITCodeLibrary):
+    """A kernel as its callers take it in: neither optimised nor made machine code by itself.
+
+    numba does both at every level of calls, each time with everything that is called below, which
+    takes several times as long as doing it for the entries alone.
+    """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Kernels look nothing up in their modules."""
+
+
+class _PartCompiler(compiler.Compiler):
+    def compile_extra(self, function: Function) -> Any:
+        self.state.library = _PartLibrary(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(function)
+
+
+_INNER["pipeline_class"] = _PartCompiler
 
 
 def kernel(function: Function) -> Function:
@@ -87,6 +125,53 @@ else:
     trailing_zeros = kernel(_trailing_zeros)
 
 
+# --- bits ----------------------------------------------------------------------------------------
+
+
+if INTERPRETED:
+
+    def bits_among(bits: int, mask: int) -> int:
+        """The bits at the places of a constant mask, side by side, lowest first."""
+        found, place, mask = 0, 0, int(mask)
+        while mask:
+            low = mask & -mask
+            found |= (int(bits) & low != 0) << place
+            mask, place = mask ^ low, place + 1
+        return found
+
+else:
+
+    @intrinsic(prefer_literal=True)
+    def bits_among(_: Any, bits: Any, mask: Any) -> Any:
+        """As the interpreted form, in one instruction where the processor has it."""
+        whole, places = types.int64, mask.literal_value
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            _, processor, features = context.codegen().magic_tuple()
+            slow = processor in ("bdver4", "znver1", "znver2")
+            if "+bmi2" not in features or slow:
+                return _gathered(builder, values[0], places)
+            name, word = "llvm.x86.bmi.pext.64", values[0].type
+            pext = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(word, [word, word]), name
+            )
+            return builder.call(pext, [values[0], word(places)])
+
+        return whole(whole, mask), generate
+
+
+def _gathered(builder: Any, bits: Any, mask: int) -> Any:
+    """The same by shifts, one for each run of places."""
+    found, done, place = bits.type(0), 0, 0
+    while mask >> place:
+        place += ((mask >> place) & -(mask >> place)).bit_length() - 1
+        size = (~(mask >> place) & ((mask >> place) + 1)).bit_length() - 1
+        some = builder.and_(builder.lshr(bits, bits.type(place)), bits.type((1 << size) - 1))
+        found = builder.or_(found, builder.shl(some, bits.type(done)))
+        place, done = place + size, done + size
+    return found
+
+
 # --- flags ---------------------------------------------------------------------------------------
 
 
@@ -110,12 +195,7 @@ else:
 
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             given, row, at, bits, _ = values
-            array = context.make_array(signature.args[0])(context, builder, given)
-            shape = cgutils.unpack_tuple(builder, array.shape)
-            strides = cgutils.unpack_tuple(builder, array.strides)
-            start = cgutils.get_item_pointer2(
-                context, builder, array.data, shape, strides, out.layout, [row, at]
-            )
+            start = _place(context, builder, signature.args[0], given, [row, at])
             _store_flags(builder, start, bits, size.literal_value)
             return context.get_dummy_value()
 
@@ -137,6 +217,115 @@ def _store_flags(builder: Any, start: Any, bits: Any, size: int) -> None:
         target = builder.gep(start, [ir.IntType(64)(done)])
         builder.store(flags, builder.bitcast(target, flags.type.as_pointer()), align=1)
         done += piece
+
+
+# --- bytes ---------------------------------------------------------------------------------------
+
+
+if INTERPRETED:
+
+    def put_bytes(
+        out: Any, row: int, at: int, record: Any, field: str, first: int, size: int
+    ) -> None:
+        """Copy bytes of a record, from the `first` of a field on, into a row of a uint8 array.
+
+        `field` and `size` are constants; `size` may reach beyond the field, not beyond the record.
+        """
+        start = record.dtype.fields[field][1] + first
+        copied = record.tobytes()[start : start + size]
+        out[row, at : at + size] = np.frombuffer(copied, np.uint8)
+
+    def put_shorts(
+        out: Any, row: int, at: int, record: Any, field: str, first: int, size: int
+    ) -> None:
+        """The same for numbers of two bytes, none of them negative; 255 stands for more."""
+        start = record.dtype.fields[field][1] + 2 * first
+        copied = record.tobytes()[start : start + 2 * size]
+        out[row, at : at + size] = np.minimum(np.frombuffer(copied, np.uint16), 255)
+
+else:
+
+    @intrinsic(prefer_literal=True)
+    def put_bytes(
+        _: Any, out: Any, row: Any, at: Any, record: Any, field: Any, first: Any, size: Any
+    ) -> Any:
+        """As the interpreted form, in one load and one store."""
+        return _copying(out, record, field, size, 8)
+
+    @intrinsic(prefer_literal=True)
+    def put_shorts(
+        _: Any, out: Any, row: Any, at: Any, record: Any, field: Any, first: Any, size: Any
+    ) -> Any:
+        """As the interpreted form, in one load and one store."""
+        return _copying(out, record, field, size, 16)
+
+
+def _copying(out: Any, record: Any, field: Any, size: Any, bits: int) -> Any:
+    """Signature and code for copying numbers of so many bits as bytes."""
+    whole, offset = types.int64, record.offset(field.literal_value)
+    numbers = ir.VectorType(ir.IntType(bits), size.literal_value)
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        given, row, at, source, _, first, _ = values
+        source = builder.bitcast(source, ir.IntType(8).as_pointer())
+        start = builder.add(builder.mul(first, first.type(bits // 8)), first.type(offset))
+        source = builder.bitcast(builder.gep(source, [start]), numbers.as_pointer())
+        loaded = builder.load(source, align=1)
+        if bits > 8:
+            most = numbers([255] * numbers.count)
+            loaded = builder.select(builder.icmp_unsigned("<", loaded, most), loaded, most)
+            loaded = builder.trunc(loaded, ir.VectorType(ir.IntType(8), numbers.count))
+        target = _place(context, builder, signature.args[0], given, [row, at])
+        builder.store(loaded, builder.bitcast(target, loaded.type.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(out, whole, whole, record, field, whole, size), generate
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+if INTERPRETED:
+
+    def prefetch(states: Any, row: int) -> None:
+        """Tell the processor that a row of an array of records is about to be used."""
+
+else:
+
+    @intrinsic
+    def prefetch(_: Any, states: Any, row: Any) -> Any:
+        """As the interpreted form."""
+        size = states.dtype.size
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+            start = builder.bitcast(
+                _place(context, builder, signature.args[0], values[0], values[1:]), byte
+            )
+            fetch = cgutils.get_or_insert_function(
+                builder.module,
+                ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
+                "llvm.prefetch.p0",
+            )
+            for at in range(0, size, _CACHE_LINE):
+                line = builder.gep(start, [ir.IntType(64)(at)])
+                builder.call(fetch, [line, number(1), number(3), number(1)])
+            return context.get_dummy_value()
+
+        return types.void(states, types.int64), generate
+
+
+_CACHE_LINE = 64
+
+
+def _place(context: Any, builder: Any, kind: Any, given: Any, indices: Any) -> Any:
+    """The address of an item of an array."""
+    array = context.make_array(kind)(context, builder, given)
+    shape = cgutils.unpack_tuple(builder, array.shape)
+    strides = cgutils.unpack_tuple(builder, array.strides)
+    return cgutils.get_item_pointer2(
+        context, builder, array.data, shape, strides, kind.layout, indices
+    )
 
 
 # --- the cache folder ----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thirtyone_env._jit import kernel
+from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.cards import BIT, JOKER_MASK, LOWEST_JOKER, NO_CARD, RANK_MASK, SUIT_POINTS
 from thirtyone_env.state import State
 
@@ -116,19 +116,29 @@ def old_names(naming: int) -> int:
 
 
 @kernel
-def rename_set(cards: int, naming: int) -> int:
-    """A set of cards with its suits renamed; jokers stay."""
-    if naming == IDENTITY:
-        return cards
+def move_suits(cards: int, naming: int) -> int:
+    """The suits of a set, each at the place of its new name."""
     renamed = cards & JOKER_MASK
     for suit in range(4):
         renamed |= lane(cards, suit) << (16 * ((naming >> (2 * suit)) & 3))
     return renamed
 
 
+@inlined_kernel
+def rename_set(cards: int, naming: int) -> int:
+    """A set of cards with its suits renamed; jokers stay."""
+    return cards if naming == IDENTITY else move_suits(cards, naming)
+
+
 @kernel
-def rename_card(card: int, naming: int) -> int:
+def move_card(card: int, naming: int) -> int:
     """A card with its suit renamed."""
     if card < 0 or card >= LOWEST_JOKER:
         return card
     return 13 * ((naming >> (2 * (card // 13))) & 3) + card % 13
+
+
+@inlined_kernel
+def rename_card(card: int, naming: int) -> int:
+    """A card with its suit renamed, or none."""
+    return card if naming == IDENTITY else move_card(card, naming)

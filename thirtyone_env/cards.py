@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env._jit import inlined_kernel, kernel, trailing_zeros
+from thirtyone_env._jit import bits_among, inlined_kernel, kernel, trailing_zeros
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
@@ -24,6 +24,7 @@ NO_CARD = -1
 ACE = 12
 RANK_MASK = 0x1FFF
 JOKER_MASK = 0x2000_2000_2000_2000
+PLAIN_MASK = 0x1FFF_1FFF_1FFF_1FFF
 LOWEST_JOKER = 52
 NAMES: tuple[str, ...] = tuple(r + s for s in SUITS for r in RANKS) + ("X1", "X2", "X3", "X4")
 """Name of every card, in the order in which hands are sorted: by suit, then rank, jokers last."""
@@ -110,13 +111,7 @@ def count(cards: int) -> int:
 @inlined_kernel
 def side_by_side(cards: int) -> int:
     """A set with bit k for card k, without gaps between the suits."""
-    suit = np.int64(RANK_MASK)
-    bits = cards & suit | cards >> 3 & suit << 13 | cards >> 6 & suit << 26
-    bits |= cards >> 9 & suit << 39
-    if cards & JOKER_MASK:
-        for joker in range(4):
-            bits |= (cards >> (16 * joker + 13) & 1) << (LOWEST_JOKER + joker)
-    return bits
+    return bits_among(cards, PLAIN_MASK) | bits_among(cards, JOKER_MASK) << LOWEST_JOKER
 
 
 @kernel

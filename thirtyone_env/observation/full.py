@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env._jit import inlined_kernel, kernel, put_flags
+from thirtyone_env._jit import (
+    inlined_kernel,
+    kernel,
+    put_bytes,
+    put_flags,
+    put_shorts,
+    trailing_zeros,
+)
 from thirtyone_env.bots.hands import best_with_open_cards
 from thirtyone_env.canonical import open_cards, rename_card, rename_set
 from thirtyone_env.cards import BIT, NO_CARD, NUM_CARDS, side_by_side
@@ -99,8 +106,10 @@ def steps_from(state: State, seat: int, other: int) -> int:
 @inlined_kernel
 def seats_on_free_ride(state: State) -> int:
     """The seats that are in play by their free ride, as a set."""
-    seats = 0
-    for seat in range(num_seats(state)):
+    seats, asked = 0, np.int64(state.in_play) & np.int64(state.rode)
+    while asked:
+        seat = trailing_zeros(asked)
+        asked &= asked - 1
         seats |= np.int64(on_free_ride(state, seat)) << seat
     return seats
 
@@ -166,18 +175,17 @@ def put_seat_numbers(state: State, seat: int, out: Any, row: int, at: int) -> in
     seats = num_seats(state)
     in_play = np.int64(state.in_play)
     at = put_seats(state, seat, out, row, at, in_play)
-    other = seat
-    for place in range(at, at + seats):
-        out[row, place] = state.lives[other]
-        other = seat_after(other, seats)
+    put_bytes(out, row, at, state, "lives", seat, 16)
+    put_bytes(out, row, at + seats - seat, state, "lives", 0, 16)
     at = put_seats(state, seat, out, row, at + seats, seats_on_free_ride(state))
     rides = in_play & ~np.int64(state.rode) if state.rules.free_ride else 0
     at = put_seats(state, seat, out, row, at, rides)
-    for place in range(at, at + seats):
-        out[row, place] = state.buy_ins[other]
-        out[row, place + seats] = state.stakes[other]
-        other = seat_after(other, seats)
-    return at + 2 * seats
+    put_bytes(out, row, at, state, "buy_ins", seat, 16)
+    put_bytes(out, row, at + seats - seat, state, "buy_ins", 0, 16)
+    at += seats
+    put_bytes(out, row, at, state, "stakes", seat, 16)
+    put_bytes(out, row, at + seats - seat, state, "stakes", 0, 16)
+    return at + seats
 
 
 @inlined_kernel
@@ -185,18 +193,21 @@ def put_moves(state: State, seat: int, out: Any, row: int, at: int) -> int:
     """Last moves, hidden recycled cards and turns by seat."""
     seats = num_seats(state)
     flags = np.int64(0)
-    other = seat
-    for step in range(seats):
-        flags |= np.int64(MOVE_FLAGS[np.int64(state.moves[other]) & 15]) << (4 * step)
-        other = seat_after(other, seats)
+    for other in range(seats):
+        flags |= np.int64(MOVE_FLAGS[np.int64(state.moves[other]) & 15]) << (4 * other)
+    flags = flags >> (4 * seat) | flags << (4 * (seats - seat))
     put_flags(out, row, at, flags, 40)
     at += 4 * seats
-    for place in range(at, at + seats):
-        hidden = state.recycled != 0 and other != seat
-        out[row, place] = state.fresh[other] if hidden else 0
-        out[row, place + seats] = min(np.int64(state.own_turns[other]), 255)
-        other = seat_after(other, seats)
-    return at + 2 * seats
+    if state.recycled:
+        put_bytes(out, row, at, state, "fresh", seat, 16)
+        put_bytes(out, row, at + seats - seat, state, "fresh", 0, 16)
+        out[row, at] = 0
+    else:
+        put_flags(out, row, at, 0, 16)
+    at += seats
+    put_shorts(out, row, at, state, "own_turns", seat, 16)
+    put_shorts(out, row, at + seats - seat, state, "own_turns", 0, 16)
+    return at + seats
 
 
 @inlined_kernel
@@ -232,34 +243,8 @@ def put_table(state: State, out: Any, row: int, at: int) -> int:
 
 @inlined_kernel
 def put_rules(state: State, out: Any, row: int, at: int) -> int:
-    """The rules in force, values in half points."""
-    rules = state.rules
-    out[row, at] = rules.exchange
-    out[row, at + 1] = rules.low_rank
-    out[row, at + 2] = rules.jokers
-    out[row, at + 3] = rules.hand_size
-    out[row, at + 4] = rules.lives
-    out[row, at + 5] = rules.free_ride
-    out[row, at + 6] = rules.three_of_a_kind
-    out[row, at + 7] = rules.three_aces
-    out[row, at + 8] = rules.suited_run
-    out[row, at + 9] = rules.blitz_value
-    out[row, at + 10] = rules.blitz_after_knock
-    out[row, at + 11] = rules.blitz_lowest
-    out[row, at + 12] = rules.fire_lowest
-    out[row, at + 13] = rules.ties_by_suit
-    out[row, at + 14] = rules.knocker_lowest_loss
-    out[row, at + 15] = rules.knocker_tie_shares
-    out[row, at + 16] = rules.first_turn_knock
-    out[row, at + 17] = rules.min_knock
-    out[row, at + 18] = rules.pass_allowed
-    out[row, at + 19] = rules.return_upcard
-    out[row, at + 20] = rules.stock_out
-    out[row, at + 21] = rules.dealer_choice
-    out[row, at + 22] = rules.dealt_blitz_exchange
-    out[row, at + 23] = rules.table_reshuffle
-    out[row, at + 24] = rules.buy_ins
-    out[row, at + 25] = rules.decider_draw
+    """The rules in force, values in half points: the record of the rules has the same order."""
+    put_bytes(out, row, at, state.rules, RULE_NAMES[0], 0, NUM_RULES)
     return at + NUM_RULES
 
 
