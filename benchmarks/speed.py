@@ -9,6 +9,7 @@ Options: the parts to measure, of bots, batches, interfaces, start, memory, core
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -22,7 +23,7 @@ import gymnasium
 import numpy as np
 
 import thirtyone_env
-from benchmarks.measure import RUNS, median, pinned, random_actions, renew, seconds
+from benchmarks.measure import RUNS, median, pinned, random_actions, seconds
 from thirtyone_env.arena import Tables, play_matches
 from thirtyone_env.learner import TERMINATED, Learners
 from thirtyone_env.observation import observation_size
@@ -102,22 +103,23 @@ def cores() -> Iterator[Row]:
 # --- batches -------------------------------------------------------------------------------------
 
 
-def batch_times(tables: Tables) -> dict[str, float]:
-    """Nanoseconds a decision from outside for `act`, `observe` and `action_mask`."""
-    rng = np.random.default_rng(0)
-    tables.play()
-    seen, mask = tables.observe("full"), tables.action_mask()
-    runs = []
-    for _ in range(RUNS + 1):
-        took = dict.fromkeys(("act", "observe", "mask"), 0.0)
-        for _ in range(STEPS):
-            renew(tables)
-            actions = random_actions(tables.action_mask(out=mask), rng)
-            took["act"] += seconds(lambda chosen=actions: tables.act(chosen))  # type: ignore[misc]
-            took["observe"] += seconds(lambda: tables.observe("full", out=seen))
-            took["mask"] += seconds(lambda: tables.action_mask(out=mask))
-        runs.append({part: spent / STEPS / tables.size * 1e9 for part, spent in took.items()})
-    return {part: statistics.median(run[part] for run in runs[1:]) for part in runs[0]}
+def step_time(size: int, seats: int = SEATS, form: str = "full") -> float:
+    """Nanoseconds a decision for `Tables.step`, all seats outside, actions chosen untimed."""
+    tables, rng = Tables(DANISH, seats, seed=1, matches=np.arange(size)), np.random.default_rng(0)
+    seen, mask = tables.new_outputs("compact" if form == "compact" else "full")
+    tables.action_mask(out=mask)
+    steps = max(STEPS * BATCH // size, 4)
+
+    def run() -> float:
+        took = 0.0
+        for _ in range(steps):
+            actions = random_actions(mask, rng)
+            took += seconds(lambda act=actions: tables.step(act, seen, mask, renew=True))  # type: ignore[misc]
+        return took / steps / size * 1e9
+
+    for _ in range(40):  # spread the matches over all their moments
+        tables.step(random_actions(mask, rng), seen, mask, renew=True)
+    return statistics.median(run() for _ in range(RUNS))
 
 
 def learner_rate() -> float:
@@ -142,13 +144,18 @@ def learner_rate() -> float:
 
 def batches() -> Iterator[Row]:
     """Everybody outside, and one learner among three bots."""
-    times = batch_times(Tables(DANISH, SEATS, seed=1, matches=np.arange(BATCH)))
-    size = observation_size(SEATS)
-    name = f"all seats outside, B = {BATCH}"
-    yield Row(f"{name}: act + observe + mask", "ns/decision", sum(times.values()), 100, False)
-    yield Row(f"{name}: act", "ns/decision", times["act"], None)
-    yield Row(f"{name}: observe ({size} bytes)", "ns/decision", times["observe"], None)
-    yield Row(f"{name}: mask", "ns/decision", times["mask"], None)
+    size, name = observation_size(SEATS), "all seats outside, Tables.step"
+    base = step_time(BATCH)
+    yield Row(f"{name}, B = {BATCH} ({size} bytes)", "ns/decision", base, 100, False)
+    yield Row(f"{name}, compact", "ns/decision", step_time(BATCH, form="compact"), None)
+    small, large = step_time(256), step_time(1 << 16)
+    yield Row(f"{name}, B = 65536 by B = 256", "x", large / small, 1.1, False)
+    for seats in (2, 9):
+        bytes_seen = observation_size(seats)
+        took = step_time(BATCH, seats)
+        yield Row(f"{name}, {seats} seats ({bytes_seen} bytes)", "ns/decision", took, None)
+        share = took / bytes_seen / base * size
+        yield Row(f"{name}, {seats} seats by {SEATS}, a byte seen", "x", share, 1.1, False)
     name = f"one learner, three bots, B = {BATCH}, with resets"
     yield Row(name, "M decisions/s", learner_rate(), 4)
 
@@ -239,9 +246,27 @@ def start() -> Iterator[Row]:
         yield Row("warm import and first step", "s", warm, 1.0, False)
 
 
+def growth(steps: int) -> float:
+    """Memory of the process after so many steps of a batch with two bots a match, by before."""
+    tables = Tables(DANISH, SEATS, seed=1, matches=np.arange(BATCH))
+    for seat in (2, 3):
+        tables.set_controllers(None, seat, GREEDY)
+    tables.play()
+    seen, mask = tables.new_outputs()
+    tables.action_mask(out=mask)
+    before = 0
+    for number in range(64 + steps):
+        if number == 64:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        tables.step(mask.argmax(axis=1), seen, mask, renew=True)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / before
+
+
 def memory() -> Iterator[Row]:
-    """Bytes a match in flight."""
+    """Bytes a match in flight, and whether play leaves anything behind."""
     yield Row("memory a match in flight", "bytes", STATE.itemsize, 1024, False)
+    grown = growth(1000 * STEPS)
+    yield Row("memory after more than 100 million decisions by before", "x", grown, 1.01, False)
 
 
 # --- the table -----------------------------------------------------------------------------------

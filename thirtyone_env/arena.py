@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from thirtyone_env._jit import entry, inlined_kernel, kernel, put_flags
+from thirtyone_env._jit import entry, inlined_kernel, kernel, prefetch, put_flags
 from thirtyone_env.actions import (
     FIRST_CARD,
     KNOCK,
@@ -26,7 +26,7 @@ from thirtyone_env.actions import (
 from thirtyone_env.bots import Book, bot_action, by_rules, controller, going_on
 from thirtyone_env.canonical import IDENTITY, suit_names
 from thirtyone_env.checks import checked_seed
-from thirtyone_env.engine import run_on, start_match, step
+from thirtyone_env.engine import start_match, step
 from thirtyone_env.engine.rounds import match_payoff
 from thirtyone_env.equity import equity
 from thirtyone_env.observation import (
@@ -55,6 +55,12 @@ from thirtyone_env.state import (
 PayoffKind = Literal["match", "lives", "equity"]
 CONTINUE_OR_KNOCK = 2
 """Number of actions of a seat that decides about knocking only: 0 goes on, 1 knocks."""
+NO_ACTION, DEAL = -1, -2
+"""Instead of an engine's action: let bots play; deal anew, and let nobody play."""
+MOST_PASSED_OVER = 1000
+"""Matches in a row without a decision from outside after which a row is left over."""
+AHEAD = 2
+"""How many rows ahead of the one in work the processor is told to fetch."""
 _SEAT_FIELDS = tuple(
     name
     for name in STATE.names or ()
@@ -75,12 +81,14 @@ def waits_outside(state: State) -> bool:
 
 
 @inlined_kernel
-def advance(state: State, book: Any) -> None:
-    """Let bots play until a decision comes from outside or the match is over."""
-    while state.phase != Phase.OVER:
-        if waits_outside(state):
+def advance(state: State, action: int, book: Any) -> None:
+    """Take a decision (NO_ACTION: none), then let bots play until one comes from outside."""
+    while True:
+        if action != NO_ACTION:
+            step(state, action)
+        if state.phase == Phase.OVER or waits_outside(state):
             return
-        step(state, bot_action(state, book))
+        action = bot_action(state, book)
 
 
 @kernel
@@ -97,51 +105,121 @@ def outside_action(state: State, action: int, naming: int, slots: bool, book: An
     return engine_action(state, action, naming, slots)
 
 
-@kernel
+@inlined_kernel
 def naming_for(state: State, seat: int, canonical: bool) -> int:
     """The suit naming in force for a seat."""
     return suit_names(state, seat) if canonical else IDENTITY
 
 
-@entry
-def start_rows(states: Any, rows: Any, first: int, after: int) -> None:
-    """Deal rows afresh."""
-    for place in range(first, after):
-        state = states[rows[place]]
+@inlined_kernel
+def put_mask(
+    state: State, naming: int, knock_only: bool, slots: bool, mask: Any, place: int
+) -> None:
+    """Legal actions of the seat to act."""
+    if knock_only:
+        put_flags(mask, place, 0, 0b11, NUM_SLOT_ACTIONS)
+        for action in range(NUM_SLOT_ACTIONS, mask.shape[1]):
+            mask[place, action] = 0
+    elif slots:
+        write_slot_mask(state, naming, mask, place)
+    else:
+        write_mask(state, naming, mask, place)
+
+
+@kernel
+def put_payoffs(state: State, kind: int, paid: Any, place: int) -> None:
+    """Payoffs of all seats so far: match (0) or equity (2)."""
+    for seat in range(state.num_players):
+        paid[place, seat] = match_payoff(state, seat) if kind == 0 else equity(state, seat)
+    for seat in range(state.num_players, paid.shape[1]):
+        paid[place, seat] = 0.0
+
+
+@inlined_kernel
+def play_on(state: State, action: int, book: Any, renewal: int, paid: Any, place: int) -> bool:
+    """Take a decision and let bots play; deal on where a match ends. Whether one has ended."""
+    dealt = -1
+    while True:
+        advance(state, action, book)
+        if state.phase != Phase.OVER:
+            return dealt >= 0
+        dealt += 1
+        if paid.shape[1] and dealt == 0:
+            put_payoffs(state, 0, paid, place)
+        if renewal == 0 or dealt == MOST_PASSED_OVER:
+            return True
+        state.match += renewal
         start_match(state)
+        action = NO_ACTION
 
 
 @entry
-def advance_rows(states: Any, rows: Any, book: Any, first: int, after: int) -> None:
-    """Let bots play in rows."""
+def step_rows(
+    states: Any,
+    rows: Any,
+    book: Any,
+    actions: Any,
+    full: Any,
+    compact: Any,
+    mask: Any,
+    paid: Any,
+    over: Any,
+    seats: Any,
+    renewal: int,
+    canonical: bool,
+    slots: bool,
+    first: int,
+    after: int,
+) -> None:
+    """Take resolved decisions, let bots play, and write what the seats to act see.
+
+    Arrays without columns or places are not written.
+    """
     for place in range(first, after):
+        prefetch(states, rows[min(place + AHEAD, after - 1)])
         state = states[rows[place]]
-        run_on(state)
-        advance(state, book)
+        action = np.int64(actions[place])
+        if action == DEAL:
+            start_match(state)
+            continue
+        ended = play_on(state, action, book, renewal, paid, place)
+        seat = acting_seat(state)
+        live = state.phase != Phase.OVER
+        if over.shape[0]:
+            over[place] = ended
+            seats[place] = seat if live else NOBODY
+        if mask.shape[1]:
+            naming = naming_for(state, seat, canonical)
+            knock_only = live and state.controllers[seat].ask == ASK_KNOCK
+            put_mask(state, naming, knock_only, slots, mask, place)
+            if full.shape[1]:
+                observe_full(state, seat, naming, full, place)
+        if compact.shape[1]:
+            observe_compact(state, seat, compact, place)
 
 
 @entry
 def resolve_actions(
-    states: Any, rows: Any, book: Any, actions: Any, resolved: Any, canonical: bool, slots: bool
+    states: Any,
+    rows: Any,
+    book: Any,
+    actions: Any,
+    resolved: Any,
+    canonical: bool,
+    slots: bool,
+    most_seats: int,
 ) -> int:
-    """Turn outside decisions into the engine's; the first illegal place, or −1."""
+    """Turn outside decisions into the engine's; the first place that cannot be played, or −1."""
+    last = len(rows) - 1
     for place in range(len(rows)):
+        prefetch(states, rows[min(place + AHEAD, last)])
         state = states[rows[place]]
         naming = naming_for(state, np.int64(state.seat), canonical)
         action = outside_action(state, np.int64(actions[place]), naming, slots, book)
-        if not is_legal(state, action):
+        if not is_legal(state, action) or state.num_players > most_seats:
             return place
         resolved[place] = action
     return -1
-
-
-@entry
-def act_rows(states: Any, rows: Any, book: Any, actions: Any, first: int, after: int) -> None:
-    """Take resolved decisions, then let bots play."""
-    for place in range(first, after):
-        state = states[rows[place]]
-        step(state, np.int64(actions[place]))
-        advance(state, book)
 
 
 @entry
@@ -168,27 +246,17 @@ def mask_rows(
     """Legal actions of the seats to act."""
     for place in range(first, after):
         state = states[rows[place]]
-        if state.controllers[state.seat].ask == ASK_KNOCK and state.phase < Phase.JUDGE:
-            put_flags(out, place, 0, 0b11, NUM_SLOT_ACTIONS)
-            for action in range(NUM_SLOT_ACTIONS, out.shape[1]):
-                out[place, action] = 0
-            continue
-        naming = naming_for(state, np.int64(state.seat), canonical)
-        if slots:
-            write_slot_mask(state, naming, out, place)
-        else:
-            write_mask(state, naming, out, place)
+        seat = acting_seat(state)
+        knock_only = state.phase != Phase.OVER and state.controllers[seat].ask == ASK_KNOCK
+        naming = naming_for(state, seat, canonical)
+        put_mask(state, naming, knock_only, slots, out, place)
 
 
 @entry
 def payoff_rows(states: Any, rows: Any, kind: int, out: Any) -> None:
     """Payoffs of all seats so far: match (0) or equity (2)."""
     for place in range(len(rows)):
-        state = states[rows[place]]
-        for seat in range(state.num_players):
-            out[place, seat] = match_payoff(state, seat) if kind == 0 else equity(state, seat)
-        for seat in range(state.num_players, out.shape[1]):
-            out[place, seat] = 0.0
+        put_payoffs(states[rows[place]], kind, out, place)
 
 
 @entry
@@ -206,7 +274,7 @@ def play_rows(scratch: Any, book: Any, matches: Any, out: Any, first: int, after
     for place in range(first, after):
         state.match = matches[place]
         start_match(state)
-        advance(state, book)
+        advance(state, NO_ACTION, book)
         for seat in range(state.num_players):
             out[place, seat] = match_payoff(state, seat)
 
@@ -262,6 +330,30 @@ def _distinct_rows(rows: Any, size: int) -> np.ndarray:
     return rows
 
 
+class Turn(NamedTuple):
+    """How N rows stand after a step of `Tables`."""
+
+    over: np.ndarray
+    """bool[N]: a match has ended, whether or not the next one has been dealt."""
+    seats: np.ndarray
+    """int8[N]: the seat that must act, NOBODY (−1) where the match is over."""
+
+
+_SEATS_SEEN = {observation_size(seats): seats for seats in range(2, MAX_SEATS + 1)}
+"""Number of seats by the size of the full observation."""
+_NO_FULL, _NO_COMPACT = np.zeros((0, 0), np.uint8), np.zeros((0, 0), np.float32)
+_NO_PAYOFFS = np.zeros((0, 0))
+_NOTHING = (
+    _NO_FULL,
+    _NO_COMPACT,
+    np.zeros((0, 0), np.int8),
+    _NO_PAYOFFS,
+    np.zeros(0, bool),
+    np.zeros(0, np.int8),
+)
+"""Outputs of `step_rows` that are not wanted."""
+
+
 class Tables:
     """B matches side by side.
 
@@ -272,6 +364,7 @@ class Tables:
         matches: int64[B], the match index of each row: rows with equal index are dealt the same
             cards (and the same first dealer), whoever plays.
         threads: number of threads that rows are spread over; results do not depend on it.
+        deal: whether all rows are dealt at once; else `deal` does it.
 
     Every seat begins with the controller ``"external"``; after `set_controllers` call `play`.
 
@@ -287,6 +380,7 @@ class Tables:
         seed: int,
         matches: Sequence[int] | np.ndarray,
         threads: int = 1,
+        deal: bool = True,
     ) -> None:
         self.size = len(matches)
         self.threads = threads
@@ -294,11 +388,29 @@ class Tables:
         self.book = Book()
         self.states["seed"] = checked_seed(seed)
         self._all = np.arange(self.size)
-        self._start(self._all, np.asarray(matches))
+        self._resolved = np.empty(self.size, np.int64)
+        self.states["phase"] = Phase.OVER
+        if deal:
+            self._start(self._all, np.asarray(matches))
 
     def _start(self, rows: np.ndarray, matches: np.ndarray) -> None:
         self.states["match"][rows] = matches
-        self._spread(lambda a, b: start_rows(self.states, rows, a, b), len(rows))
+        self._go_on(rows, np.full(len(rows), DEAL))
+
+    def _go_on(self, rows: np.ndarray, resolved: np.ndarray) -> None:
+        """Let rows deal or play, and write nothing."""
+        self._run(rows, resolved, *_NOTHING, 0, False, False)
+
+    def _run(self, rows: np.ndarray, resolved: np.ndarray, *arguments: Any) -> None:
+        """Take resolved decisions in rows, spread over the threads."""
+        book = self.book.array
+        if self.threads == 1:
+            step_rows(self.states, rows, book, resolved, *arguments, 0, len(rows))
+        else:
+            self._spread(
+                lambda a, b: step_rows(self.states, rows, book, resolved, *arguments, a, b),
+                len(rows),
+            )
 
     def _spread(self, work: Callable[[int, int], None], size: int) -> None:
         spread(work, size, self.threads)
@@ -389,8 +501,8 @@ class Tables:
 
     def play(self, rows: Any = None) -> None:
         """Let bots play until every row waits for a decision from outside or is over."""
-        rows, book = _distinct_rows(rows, self.size), self.book.array
-        self._spread(lambda a, b: advance_rows(self.states, rows, book, a, b), len(rows))
+        rows = _distinct_rows(rows, self.size)
+        self._go_on(rows, np.full(len(rows), NO_ACTION))
 
     def act(
         self, actions: Any, rows: Any = None, *, slots: bool = False, canonical: bool = False
@@ -405,24 +517,111 @@ class Tables:
         Raises:
             ValueError: for an illegal action or a match that is over; no row has changed then.
         """
-        rows = _distinct_rows(rows, self.size)
+        rows = self._all if rows is None else _distinct_rows(rows, self.size)
+        self._go_on(rows, self._checked(rows, actions, canonical, slots, MAX_SEATS))
+
+    def _checked(
+        self, rows: np.ndarray, actions: Any, canonical: bool, slots: bool, most_seats: int
+    ) -> np.ndarray:
+        """int64[N], valid until the next call: the engine's actions for legal outside decisions."""
         actions = np.atleast_1d(np.asarray(actions))
-        if not np.issubdtype(actions.dtype, np.integer) or actions.shape != rows.shape:
+        if actions.dtype.kind not in "iu" or actions.shape != rows.shape:
             raise ValueError(
                 f"actions: {actions.dtype}{list(actions.shape)}; expected integers, one for each "
                 f"of {len(rows)} rows"
             )
         actions = np.ascontiguousarray(actions, np.int64)
-        resolved = np.empty(len(rows), np.int64)
-        book = self.book.array
-        bad = resolve_actions(self.states, rows, book, actions, resolved, canonical, slots)
+        resolved = self._resolved[: len(rows)]
+        bad = resolve_actions(
+            self.states, rows, self.book.array, actions, resolved, canonical, slots, most_seats
+        )
         if bad >= 0:
+            seats = self.states["num_players"][rows[bad]]
+            if seats > most_seats:
+                raise ValueError(f"seen: {most_seats} seats; row {rows[bad]} has {seats}")
             legal = np.flatnonzero(self.action_mask(rows[bad], slots=slots, canonical=canonical)[0])
             raise ValueError(
                 f"row {rows[bad]}: action {actions[bad]} is not legal for seat "
                 f"{self.waiting[rows[bad]]}; legal are {legal.tolist()}"
             )
-        self._spread(lambda a, b: act_rows(self.states, rows, book, resolved, a, b), len(rows))
+        return resolved
+
+    def new_outputs(
+        self,
+        format: Literal["compact", "full"] = "full",
+        *,
+        size: int | None = None,
+        slots: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Arrays for `step` to write to.
+
+        Args:
+            format: of the observation, ``"full"`` or ``"compact"``.
+            size: N, the number of rows; None: all rows.
+            slots: the slot format of actions.
+
+        Returns:
+            uint8[N, observation_size(S)] or float32[N, COMPACT_SIZE]; int8[N, A].
+        """
+        size = self.size if size is None else size
+        mask = np.zeros((size, NUM_SLOT_ACTIONS if slots else NUM_ACTIONS), np.int8)
+        if format == "compact":
+            return np.zeros((size, COMPACT_SIZE), np.float32), mask
+        if format != "full":
+            raise ValueError(f"observation format {format!r}; allowed: 'full' or 'compact'")
+        width = observation_size(int(self.states["num_players"].max()))
+        return np.zeros((size, width), np.uint8), mask
+
+    def step(
+        self,
+        actions: Any,
+        seen: np.ndarray,
+        mask: np.ndarray,
+        rows: Any = None,
+        *,
+        renew: bool = False,
+        slots: bool = False,
+        canonical: bool = False,
+        payoffs: np.ndarray | None = None,
+    ) -> Turn:
+        """`act`, `observe` and `action_mask` at once, and the next deals: the quickest way to play.
+
+        Args:
+            actions: int[N], as for `act`.
+            seen: uint8[N, observation_size(S)] or float32[N, COMPACT_SIZE], as from `new_outputs`:
+                what the seats to act see after that is written here, every number of it. S may be
+                any number that is enough for these rows.
+            mask: int8[N, A], as from `new_outputs`: their legal actions, all zero where a match is
+                over.
+            rows: int[N], each once; None for all rows.
+            renew: deal the next match of a row (its match index plus B) where one is over, until a
+                decision comes from outside (or in a thousand matches none has).
+            slots, canonical: as for `act` and `observe`, the same from step to step.
+            payoffs: float64[N, 9]: where a match has ended its payoffs are written here, as
+                `payoffs` gives them; the other rows of it stay.
+
+        Returns:
+            Where a match has ended, and who must act.
+
+        Raises:
+            ValueError: for an illegal action, a match that is over, or an array of another shape,
+                type or order; no row has changed then, and nothing is written.
+        """
+        rows = self._all if rows is None else _distinct_rows(rows, self.size)
+        size, most_seats = len(rows), MAX_SEATS
+        sights: tuple[np.ndarray, np.ndarray]
+        if getattr(seen, "dtype", None) == np.float32:
+            sights = _NO_FULL, _output(seen, (size, COMPACT_SIZE), np.float32)
+        else:
+            most_seats = _SEATS_SEEN.get(seen.shape[-1] if np.ndim(seen) else 0, MAX_SEATS)
+            sights = _output(seen, (size, observation_size(most_seats)), np.uint8), _NO_COMPACT
+        _output(mask, (size, NUM_SLOT_ACTIONS if slots else NUM_ACTIONS), np.int8)
+        paid = _NO_PAYOFFS if payoffs is None else _output(payoffs, (size, MAX_SEATS), np.float64)
+        resolved = self._checked(rows, actions, canonical, slots, most_seats)
+        turn = Turn(np.empty(size, bool), np.empty(size, np.int8))
+        renewal = self.size if renew else 0
+        self._run(rows, resolved, *sights, mask, paid, *turn, renewal, canonical, slots)
+        return turn
 
     def observe(
         self,

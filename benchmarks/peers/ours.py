@@ -37,11 +37,12 @@ def bots(name: str, matches: int) -> Measurement:
 def batch(see: bool = True, copy: bool = False) -> Measurement:
     """All seats from outside: take the actions, deal where a match is over, write what is seen."""
     tables, rng = Tables(DANISH, SEATS, seed=1, matches=np.arange(BATCH)), np.random.default_rng(0)
+    seen, mask = tables.new_outputs()
+    tables.action_mask(out=mask)
 
     def chosen() -> np.ndarray:
-        actions = random_actions(tables.action_mask(), rng)
-        tables.act(actions)
-        renew(tables)
+        actions = random_actions(mask, rng)
+        tables.step(actions, seen, mask, renew=True)
         return actions
 
     for _ in range(BURN_IN):
@@ -49,7 +50,6 @@ def batch(see: bool = True, copy: bool = False) -> Measurement:
     begun = tables.states.copy()
     actions = [chosen() for _ in range(STEPS)]
     ended = tables.states.copy()
-    seen, mask = tables.observe("full"), tables.action_mask()
 
     def restore() -> None:
         tables.states[:] = begun
@@ -57,11 +57,14 @@ def batch(see: bool = True, copy: bool = False) -> Measurement:
     def play() -> tuple[np.ndarray, np.ndarray]:
         nonlocal seen, mask
         for taken in actions:
-            tables.act(taken)
-            renew(tables)
+            if copy:
+                seen, mask = np.empty_like(seen), np.empty_like(mask)
             if see:
-                seen = tables.observe("full", out=None if copy else seen)
-            mask = tables.action_mask(out=None if copy else mask)
+                tables.step(taken, seen, mask, renew=True)
+            else:
+                tables.act(taken)
+                renew(tables)
+                tables.action_mask(out=mask)
         return seen, mask
 
     def decisions(_: Any) -> int:

@@ -37,6 +37,17 @@ env.step(int(observation["action_mask"].nonzero()[0][0]))
 print("done")
 """
 
+GYMNASIUM_STEP = """
+import logging
+logging.basicConfig(format="%(name)s %(levelname)s %(message)s")
+import gymnasium
+import thirtyone_env
+env = gymnasium.make("ThirtyOne-v0", disable_env_checker=True)
+_, info = env.reset(seed=1)
+env.step(int(info["action_mask"].nonzero()[0][0]))
+print("done")
+"""
+
 pytestmark = pytest.mark.integration
 
 
@@ -107,6 +118,16 @@ def test_the_first_step_with_a_cold_cache_takes_less_than_thirty_seconds(tmp_pat
     assert [line for line in log if COMPILING in line] == log
     assert len(log) == 1
     assert seconds < 30
+    kept = {path.name.split(".")[0] for path in tmp_path.rglob("*.nbc")}
+    assert kept == {"game"}, "kernels of bots or batches were compiled for one PettingZoo match"
+
+
+@pytest.mark.slow
+def test_the_gymnasium_environment_compiles_the_engine_once(tmp_path):
+    _, log = play(GYMNASIUM_STEP, tmp_path)
+    assert len(log) == 1
+    kept = sorted(path.name.split("-")[0] for path in tmp_path.rglob("*.nbc"))
+    assert kept == ["game.prepare_states", "kernels.play_rows", "kernels.resolve_rows"]
 
 
 # --- damage ------------------------------------------------------------------------------------

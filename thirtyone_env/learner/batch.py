@@ -38,7 +38,9 @@ from thirtyone_env.arena import (
 from thirtyone_env.bots import DRAWS, controller
 from thirtyone_env.checks import check_choice, checked_number, is_whole
 from thirtyone_env.learner.kernels import (
+    BEGIN,
     DECIDES,
+    FINISH,
     ILLEGAL,
     LEARNER,
     OPPONENT,
@@ -48,13 +50,9 @@ from thirtyone_env.learner.kernels import (
     RUNNING,
     UNDEALT,
     VIEW,
-    begin_rows,
-    follow_rows,
-    oppose_rows,
+    play_rows,
     resolve_rows,
-    settle_rows,
     show_rows,
-    take_rows,
 )
 from thirtyone_env.observation import (
     COMPACT_SIZE,
@@ -62,7 +60,7 @@ from thirtyone_env.observation import (
     seen_space,
 )
 from thirtyone_env.policy import KernelBot, Policy
-from thirtyone_env.rules import Rules, resolve_rules
+from thirtyone_env.rules import MAX_SEATS, Rules, resolve_rules
 from thirtyone_env.state import CONTROLLER, NOBODY, STATE
 
 Opponent = str | Policy
@@ -207,11 +205,11 @@ class Learners:
         self.num_actions = NUM_SLOT_ACTIONS if self.slots else NUM_ACTIONS
         if draws is not None:
             self.num_actions = CONTINUE_OR_KNOCK
+        self._all = np.arange(size)
         self.tables = Tables(
-            self.rules, self.num_players, seed=0, matches=np.zeros(size, np.int64), threads=threads
+            self.rules, self.num_players, seed=0, matches=self._all, threads=threads, deal=False
         )
         self.learners = np.zeros(size, LEARNER)
-        self._all = np.arange(size)
         self._size = observation_size(self.num_players)
         self._no_full = np.zeros((0, 0), np.uint8)
         self._no_compact = np.zeros((0, 0), np.float32)
@@ -299,8 +297,31 @@ class Learners:
 
     def show(self, rows: np.ndarray, seen: np.ndarray, mask: np.ndarray) -> None:
         """Write what the learners in some rows see, and their masks."""
-        out = self._outputs(seen, mask)
-        self._run(show_rows, len(rows), self.tables.states, self.learners, self._view, rows, *out)
+        self._show(rows, self._outputs(seen, mask), False)
+
+    def _show(self, rows: np.ndarray, out: tuple[np.ndarray, ...], settles: bool) -> None:
+        states, learners = self.tables.states, self.learners
+        self._run(show_rows, len(rows), states, learners, self._view, rows, *out, settles)
+
+    def _play(
+        self, rows: np.ndarray, resolved: np.ndarray, out: tuple[np.ndarray, ...], own: bool = True
+    ) -> None:
+        """Take resolved decisions of the learners (`own`) or of policies."""
+        self._run(
+            play_rows,
+            len(rows),
+            self.tables.states,
+            self._starts,
+            self._dealers,
+            self.learners,
+            self._view,
+            self._controllers,
+            self.tables.book.array,
+            rows,
+            resolved,
+            *out,
+            own,
+        )
 
     def new_outputs(self) -> tuple[np.ndarray, np.ndarray]:
         """Arrays for `deal` and `step` to write to: uint8 or float32[B, K], int8[B, A]."""
@@ -347,19 +368,7 @@ class Learners:
         as_bytes(states)[rows] = as_bytes(self._starts)[learners["start"][rows]]
         states["seed"][rows], states["match"][rows] = seeds, matches
         learners["line_up"][rows] = len(self._line_ups) - 1
-        self._run(
-            begin_rows,
-            len(rows),
-            states,
-            self._starts,
-            self._dealers,
-            learners,
-            self._view,
-            self._controllers,
-            self.tables.book.array,
-            rows,
-            *out,
-        )
+        self._play(rows, np.full(len(rows), BEGIN), out)
         self._play_on(rows, out)
 
     def step(
@@ -393,10 +402,10 @@ class Learners:
             raise ValueError(self._complaint(int(rows[bad]), int(actions[bad])))
         out = self._outputs(seen, mask)
         if not self._policies and self.watcher is None:
-            self._run(take_rows, len(rows), states, learners, view, book, rows, resolved, *out)
+            self._play(rows, resolved, out)
             return resolved
         with self.undone_on_error(seen, mask):
-            self._run(take_rows, len(rows), states, learners, view, book, rows, resolved, *out)
+            self._play(rows, resolved, out)
             self._play_on(rows, out)
         return resolved
 
@@ -404,7 +413,7 @@ class Learners:
         """Go on until every row has settled: ask policies, many rows at a time, and be watched."""
         if not self._policies and self.watcher is None:
             return
-        learners, states = self.learners, self.tables.states
+        learners = self.learners
         unsettled = rows[np.isin(learners["status"][rows], (OPPONENT, RUNNING))]
         if not unsettled.size:
             return
@@ -415,12 +424,13 @@ class Learners:
             status = learners["status"][waiting]
             asked, running = waiting[status == OPPONENT], waiting[status == RUNNING]
             if asked.size:
-                self._ask(asked)
-            follow_rows(states, learners, self.tables.book.array, running, 0, len(running))
+                self._ask(asked, out)
+            if running.size:
+                self._play(running, np.full(len(running), FINISH), out, own=False)
             waiting = waiting[np.isin(learners["status"][waiting], (OPPONENT, RUNNING))]
-        self._run(settle_rows, len(unsettled), states, learners, self._view, unsettled, *out)
+        self._show(unsettled, out, True)
 
-    def _ask(self, rows: np.ndarray) -> None:
+    def _ask(self, rows: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
         """One decision of a policy in each of these rows."""
         states, line_up = self.tables.states, self.learners["line_up"][rows]
         book = self.tables.book.array
@@ -440,13 +450,13 @@ class Learners:
                     f"int64[{len(mine)}] is expected, an action for each row"
                 )
             actions, resolved = actions.astype(np.int64), np.empty(len(mine), np.int64)
-            bad = resolve_actions(states, mine, book, actions, resolved, False, False)
+            bad = resolve_actions(states, mine, book, actions, resolved, False, False, MAX_SEATS)
             if bad >= 0:
                 raise ValueError(
                     f"opponent {name!r} chose the illegal action "
                     f"{actions[bad]} at seat {states['seat'][mine[bad]]}"
                 )
-            oppose_rows(states, self.learners, self._view, book, mine, resolved, 0, len(mine))
+            self._play(mine, resolved, out, own=False)
 
     # --- questions -------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env._jit import entry, kernel
+from thirtyone_env._jit import entry, inlined_kernel, kernel
 from thirtyone_env.actions import PASS, is_legal
 from thirtyone_env.arena import naming_for, outside_action, waits_outside
 from thirtyone_env.bots import bot_action
@@ -24,8 +24,8 @@ from thirtyone_env.state import NOBODY, Phase, State, is_in
 
 ROTATE, RANDOM = -1, -2
 """Instead of a learner's seat: the next one in every match; by lot."""
-ILLEGAL, FINISH = -1, -2
-"""Instead of an engine's action: no such action; the step that ends a match decided before."""
+ILLEGAL, FINISH, BEGIN = -1, -2, -3
+"""Instead of an engine's action: no such action; none, only what follows; the deal of a match."""
 
 # What a match waits for. UNDEALT: its first deal. DECIDES: the learner. PENDING: the step that
 # brings a result decided before the learner's first decision. OPPONENT: a policy outside the
@@ -99,26 +99,33 @@ def begin(state: State, start: State, dealer: int, me: Any, view: Any, controlle
     me.round_number = -1
 
 
-@kernel
-def follow(state: State, me: Any, book: Any, slowly: bool) -> None:
-    """Deal and let bots play until a decision comes from outside or the learner's part is over.
+@inlined_kernel
+def follow(state: State, me: Any, action: int, book: Any, slowly: bool) -> None:
+    """Take a decision (FINISH: none), deal and let bots play until one comes from outside.
 
-    Slowly, it stops after each deal and each decision.
+    It ends where the learner's part is over, too. Slowly, it stops after each deal and decision.
     """
-    seat = np.int64(me.seat)
-    while state.phase != Phase.OVER:
+    seat, taken = np.int64(me.seat), action
+    me.status = RUNNING
+    while True:
+        if taken >= 0:
+            apply(state, taken)
+            if slowly:
+                return
+        if state.phase == Phase.OVER:
+            break
         if state.phase == Phase.ROUND_OVER:
             deal_next(state)
+            if slowly:
+                return
+            taken = FINISH
         elif not is_in(state.in_play, seat):
             break
         elif waits_outside(state):
             me.status = DECIDES if state.seat == seat else OPPONENT
             return
         else:
-            apply(state, bot_action(state, book))
-        if slowly:
-            me.status = RUNNING
-            return
+            taken = bot_action(state, book)
     if not me.begun:
         me.status = PENDING
     elif state.truncated and is_in(state.in_play, seat):
@@ -190,44 +197,6 @@ def learner_action(state: State, me: Any, view: Any, book: Any, action: int) -> 
     return found if is_legal(state, found) else ILLEGAL
 
 
-@kernel
-def take(state: State, me: Any, book: Any, action: int, slowly: bool) -> None:
-    """Take a decision from outside, or only FINISH, then let bots play."""
-    if action != FINISH:
-        apply(state, action)
-    me.status = RUNNING
-    if not slowly or action == FINISH:
-        follow(state, me, book, slowly)
-
-
-@entry
-def begin_rows(
-    states: Any,
-    starts: Any,
-    dealers: Any,
-    learners: Any,
-    view: Any,
-    controllers: Any,
-    book: Any,
-    rows: Any,
-    full: Any,
-    compact: Any,
-    mask: Any,
-    first: int,
-    after: int,
-) -> None:
-    """Deal rows, up to the learner's first decision or one from outside the kernel."""
-    for place in range(first, after):
-        row = rows[place]
-        state, me = states[row], learners[row]
-        dealer = np.int64(dealers[me.start])
-        begin(state, starts[me.start], dealer, me, view[0], controllers)
-        me.status = RUNNING
-        follow(state, me, book, bool(view[0].slowly))
-        if me.status != OPPONENT and me.status != RUNNING:
-            show(state, me, view[0], full, compact, mask, row)
-
-
 @entry
 def resolve_rows(
     states: Any,
@@ -252,56 +221,44 @@ def resolve_rows(
 
 
 @entry
-def take_rows(
+def play_rows(
     states: Any,
+    starts: Any,
+    dealers: Any,
     learners: Any,
     view: Any,
+    controllers: Any,
     book: Any,
     rows: Any,
-    resolved: Any,
+    actions: Any,
     full: Any,
     compact: Any,
     mask: Any,
+    own: bool,
     first: int,
     after: int,
 ) -> None:
-    """Take the learners' decisions; pay and show where nobody outside the kernel must decide."""
+    """Take resolved decisions, then let bots play up to one from outside.
+
+    The learners' own ones (and deals, BEGIN) are paid and shown where nobody else must decide;
+    those of policies (and FINISH: one decision of a bot, for those who watch) are not.
+    """
     for place in range(first, after):
-        row = rows[place]
+        row, action = rows[place], np.int64(actions[place])
         state, me = states[row], learners[row]
-        me.begun = 1
-        if resolved[place] == ILLEGAL:
+        if action == BEGIN:
+            dealer = np.int64(dealers[me.start])
+            begin(state, starts[me.start], dealer, me, view[0], controllers)
+        elif own:
+            me.begun = 1
+        if action == ILLEGAL:
             forfeit(me)
         else:
-            take(state, me, book, np.int64(resolved[place]), bool(view[0].slowly))
-        if me.status != OPPONENT and me.status != RUNNING:
-            if resolved[place] != ILLEGAL:
+            follow(state, me, action, book, bool(view[0].slowly))
+        if own and me.status != OPPONENT and me.status != RUNNING:
+            if action != ILLEGAL and action != BEGIN:
                 pay(state, me, np.int64(view[0].kind))
             show(state, me, view[0], full, compact, mask, row)
-
-
-@entry
-def oppose_rows(
-    states: Any,
-    learners: Any,
-    view: Any,
-    book: Any,
-    rows: Any,
-    resolved: Any,
-    first: int,
-    after: int,
-) -> None:
-    """Take decisions of policies outside the kernel, then let bots play."""
-    for place in range(first, after):
-        row = rows[place]
-        take(states[row], learners[row], book, np.int64(resolved[place]), bool(view[0].slowly))
-
-
-@entry
-def follow_rows(states: Any, learners: Any, book: Any, rows: Any, first: int, after: int) -> None:
-    """One decision of a bot, or one deal, in rows that are watched."""
-    for place in range(first, after):
-        follow(states[rows[place]], learners[rows[place]], book, True)
 
 
 @entry
@@ -313,31 +270,14 @@ def show_rows(
     full: Any,
     compact: Any,
     mask: Any,
+    settles: bool,
     first: int,
     after: int,
 ) -> None:
-    """What the learners see, once more."""
-    for place in range(first, after):
-        row = rows[place]
-        show(states[row], learners[row], view[0], full, compact, mask, row)
-
-
-@entry
-def settle_rows(
-    states: Any,
-    learners: Any,
-    view: Any,
-    rows: Any,
-    full: Any,
-    compact: Any,
-    mask: Any,
-    first: int,
-    after: int,
-) -> None:
-    """Pay and show what has been played outside the kernel or slowly."""
+    """What the learners see, once more; or pay what was played outside the kernel or slowly."""
     for place in range(first, after):
         row = rows[place]
         state, me = states[row], learners[row]
-        if me.begun:
+        if settles and me.begun:
             pay(state, me, np.int64(view[0].kind))
         show(state, me, view[0], full, compact, mask, row)

@@ -120,7 +120,7 @@ class ModelPolicy:
         resolved = np.empty(len(rows), np.int64)
         slots = self._actions == NUM_SLOT_ACTIONS
         bad = resolve_actions(
-            states, rows, NO_BOOK.array, answers, resolved, self._canonical, slots
+            states, rows, NO_BOOK.array, answers, resolved, self._canonical, slots, MAX_SEATS
         )
         if bad >= 0:
             raise ValueError(f"{self.name} chose the illegal action {answers[bad]}")
