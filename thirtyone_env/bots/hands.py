@@ -22,6 +22,7 @@ from thirtyone_env.cards import (
     hand_value,
     lowest,
     only_suits_count,
+    pair_ranks,
     suit_points,
     trip_ranks,
 )
@@ -30,14 +31,38 @@ from thirtyone_env.state import State, next_seat
 
 
 @inlined_kernel
-def points_after_taking(hand: int, points: int, card: int) -> int:
-    """Points of the suits once a card is taken and the one goes that is missed least.
+def points_kept(hand: int, points: int) -> int:
+    """Points of the suits once the card goes that is missed least when another one is taken.
 
     That is one outside the best suit; of a hand of one suit, its lowest card.
     """
     place = trailing_zeros(hand)
     one_suit = hand >> (place & 48) <= RANK_MASK
-    return points + np.int64(CARD_POINTS[card]) - np.int64(LANE_POINTS[place]) * one_suit
+    return points - np.int64(LANE_POINTS[place]) * one_suit
+
+
+@inlined_kernel
+def points_after_taking(hand: int, points: int, card: int) -> int:
+    """Points of the suits with a card taken and the one gone that is missed least."""
+    return points_kept(hand, points) + np.int64(CARD_POINTS[card])
+
+
+@inlined_kernel
+def reached_in_suit(points: int, place: int) -> int:
+    """What the suit of the card at a place is worth with that card."""
+    return ((points + np.int64(LANE_POINTS[place])) >> (place & 48)) & 0xFFFF
+
+
+@inlined_kernel
+def only_suits_count_after_swap(hand: int, table: int, rules: Any) -> bool:
+    """Whether a hand with one of some cards can be worth its best suit only."""
+    if (hand | table) & JOKER_MASK or rules.suited_run:
+        return False
+    ranks = table | table >> 32
+    pairs = pair_ranks(hand)
+    if pairs == 0:
+        return True
+    return pairs & (ranks | ranks >> 16) & RANK_MASK == 0 and trip_ranks(hand, 0) == 0
 
 
 @kernel
