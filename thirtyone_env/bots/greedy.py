@@ -17,7 +17,7 @@ from thirtyone_env.actions import (
     REFUSE,
     SWAP_ALL,
     TAKE_UPCARD,
-    legal_cards,
+    discardable_cards,
 )
 from thirtyone_env.bots.hands import (
     best_after_taking,
@@ -85,7 +85,7 @@ def pick_of_equals(state: State, hand: int, points: int, cards: int) -> int:
 def pick_discard(state: State) -> int:
     """The discard that leaves the best hand."""
     hand = np.int64(state.hands[acting_seat(state)])
-    cards = legal_cards(state)
+    cards = discardable_cards(state, hand)
     if not only_suits_count(hand, state.rules):
         return pick_of_all(state, hand, cards)
     points = suit_points(hand)
