@@ -29,6 +29,7 @@ from thirtyone_env.observation import observation_size
 from thirtyone_env.policy import make_bot
 from thirtyone_env.rules import PRESETS, Rules
 from thirtyone_env.state import STATE
+from thirtyone_env.threads import usable_cores
 
 GREEDY = "threshold:25"
 SEATS, BATCH, STEPS = 4, 4096, 24
@@ -67,7 +68,8 @@ def decisions_a_match(rules: Rules, seats: int, matches: int) -> float:
 def kernel_rate(rules: Rules, matches: int, runs: int = RUNS) -> float:
     """Millions of decisions a second of greedy bots in one thread."""
     seats, numbers = min(SEATS, rules.max_players), np.arange(matches)
-    took = median(lambda: play_matches(rules, [GREEDY] * seats, seed=1, matches=numbers), runs)
+    bots = [GREEDY] * seats
+    took = median(lambda: play_matches(rules, bots, seed=1, matches=numbers, threads=1), runs)
     return decisions_a_match(rules, seats, matches) * matches / took / 1e6
 
 
@@ -91,7 +93,7 @@ def cores() -> Iterator[Row]:
 
         return seconds(work, clock)
 
-    if (os.cpu_count() or 1) > 1:
+    if usable_cores() > 1:
         wall = [play(1, time.perf_counter) / play(2, time.perf_counter) for _ in range(3)]
         cpu = [2 * play(1, time.process_time) / play(2, time.process_time) for _ in range(3)]
         name = "two cores by one, 200,000 matches"

@@ -144,8 +144,10 @@ def _store_flags(builder: Any, start: Any, bits: Any, size: int) -> None:
 
 _CONSTANTS = (
     "_jit.py",
+    "bots/__init__.py",
     "checks.py",
     "rules.py",
+    "threads.py",
     "observation/__init__.py",
     "observation/layout.py",
 )
