@@ -24,7 +24,7 @@ APART := rllib tianshou agilerl
 PEERS := $(basename $(notdir $(wildcard benchmarks/constraints/*.txt)))
 
 .PHONY: help setup train test test-slow test-oldest test-integrations check format playthroughs \
-	docs bench bench-guard bench-peers clean
+	docs bench bench-guard count-guard bench-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -98,6 +98,9 @@ bench: $(READY) ## measure the speed of everything beside its target (two minute
 
 bench-guard: $(READY) ## fail where a kernel has become a fifth slower (ten seconds; ARGS=FILE)
 	$(BIN)/python -m benchmarks.guard $(ARGS)
+
+count-guard: $(READY) ## fail where a kernel executes a fifth more than written down (busy machines too)
+	$(BIN)/python -m benchmarks.counts $(ARGS)
 
 bench-peers: $(READY) $(PEERS:%=.venv-bench-%/.ready) ## speed beside other libraries; writes docs/performance.md (ROWS=...)
 	$(BIN)/python -m benchmarks.compare $(ROWS)

@@ -67,8 +67,8 @@ def kernels() -> dict[str, Callable[[], object]]:
 
     bots = ["threshold:25"] * 4
     return {
-        "draw": lambda: play_matches(rules, bots, seed=1, matches=matches),
-        "exchange": lambda: play_matches(exchange, bots, seed=1, matches=matches),
+        "draw": lambda: play_matches(rules, bots, seed=1, matches=matches, threads=1),
+        "exchange": lambda: play_matches(exchange, bots, seed=1, matches=matches, threads=1),
         "act": act,
         "observe": lambda: [tables.observe("full", out=seen) for _ in range(40)],
         "mask": lambda: [tables.action_mask(out=mask) for _ in range(200)],

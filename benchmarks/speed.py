@@ -3,7 +3,7 @@
 Times are CPU time of one thread, pinned to one core, the median of five runs. Two cores are timed
 by the wall clock, which means something on an idle machine only, and by the CPU time that both
 threads take, which is what two free cores would show. A decision is one action of one seat.
-Options: the parts to measure, of bots, batches, interfaces, start, memory, cores.
+Options: the parts to measure, of bots, seats, batches, interfaces, start, memory, cores.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from thirtyone_env.observation import observation_size
 from thirtyone_env.policy import make_bot
 from thirtyone_env.rules import PRESETS, Rules
 from thirtyone_env.state import STATE
+from thirtyone_env.threads import usable_cores
 
 GREEDY = "threshold:25"
 SEATS, BATCH, STEPS = 4, 4096, 24
@@ -65,10 +66,11 @@ def decisions_a_match(rules: Rules, seats: int, matches: int) -> float:
     return float(tables.states["decisions"].mean())
 
 
-def kernel_rate(rules: Rules, matches: int, runs: int = RUNS) -> float:
+def kernel_rate(rules: Rules, matches: int, runs: int = RUNS, seats: int = SEATS) -> float:
     """Millions of decisions a second of greedy bots in one thread."""
-    seats, numbers = min(SEATS, rules.max_players), np.arange(matches)
-    took = median(lambda: play_matches(rules, [GREEDY] * seats, seed=1, matches=numbers), runs)
+    seats, numbers = min(seats, rules.max_players), np.arange(matches)
+    bots = [GREEDY] * seats
+    took = median(lambda: play_matches(rules, bots, seed=1, matches=numbers, threads=1), runs)
     return decisions_a_match(rules, seats, matches) * matches / took / 1e6
 
 
@@ -82,6 +84,16 @@ def bots() -> Iterator[Row]:
     yield Row(f"slowest preset ({slowest}) by danish", "", share, 0.5)
 
 
+def seats() -> Iterator[Row]:
+    """A decision at tables of two to nine; the dearest by the cheapest."""
+    times = {}
+    for size in range(2, DANISH.max_players + 1):
+        times[size] = 1e3 / kernel_rate(DANISH, 40_000 // size, 3, size)
+        yield Row(f"bots in the kernel, danish, {size} seats", "ns/decision", times[size], None)
+    spread = max(times.values()) / min(times.values())
+    yield Row("dearest by cheapest number of seats", "", spread, 1.2, False)
+
+
 def cores() -> Iterator[Row]:
     """Two threads against one: by the wall clock, and by the CPU time that both take."""
     numbers = np.arange(200_000)
@@ -92,7 +104,7 @@ def cores() -> Iterator[Row]:
 
         return seconds(work, clock)
 
-    if (os.cpu_count() or 1) > 1:
+    if usable_cores() > 1:
         wall = [play(1, time.perf_counter) / play(2, time.perf_counter) for _ in range(3)]
         cpu = [2 * play(1, time.process_time) / play(2, time.process_time) for _ in range(3)]
         name = "two cores by one, 200,000 matches"
@@ -271,7 +283,7 @@ def memory() -> Iterator[Row]:
 
 # --- the table -----------------------------------------------------------------------------------
 
-PARTS = (bots, batches, interfaces, start, memory)
+PARTS = (bots, seats, batches, interfaces, start, memory)
 
 
 def show(row: Row) -> None:

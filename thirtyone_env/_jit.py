@@ -333,8 +333,10 @@ def _place(context: Any, builder: Any, kind: Any, given: Any, indices: Any) -> A
 
 _CONSTANTS = (
     "_jit.py",
+    "bots/__init__.py",
     "checks.py",
     "rules.py",
+    "threads.py",
     "observation/__init__.py",
     "observation/layout.py",
 )

@@ -10,7 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel
-from thirtyone_env.cards import BIT, NAMES, NO_CARD, NUM_CARDS, hand_value, parse_card
+from thirtyone_env.cards import (
+    BIT,
+    BIT_OR_NOTHING,
+    NAMES,
+    NO_CARD,
+    NUM_CARDS,
+    hand_value,
+    parse_card,
+)
 from thirtyone_env.rules import OUT_SHOWDOWN, PASS_ALWAYS, PASS_FINAL_TURN
 from thirtyone_env.state import NOBODY, Phase, State, acting_seat, stock_left
 
@@ -83,14 +91,20 @@ def legal_words(state: State) -> int:
 
 
 @inlined_kernel
+def discardable_cards(state: State, hand: int) -> int:
+    """The cards of a hand that may be laid off, as a set."""
+    if state.rules.return_upcard:
+        return hand
+    return hand & ~np.int64(BIT_OR_NOTHING[np.int64(state.taken) & 63])
+
+
+@inlined_kernel
 def legal_cards(state: State) -> int:
     """The cards that may be discarded, given or taken now, as a set."""
     phase = state.phase
     hand = np.int64(state.hands[acting_seat(state)])
     if phase == Phase.DISCARD:
-        if state.taken != NO_CARD and not state.rules.return_upcard:
-            hand &= ~np.int64(BIT[state.taken])
-        return hand
+        return discardable_cards(state, hand)
     if phase == Phase.TURN and state.rules.exchange:
         return hand
     if phase == Phase.TAKE:

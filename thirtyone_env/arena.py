@@ -9,7 +9,6 @@ over a pool of Python threads (the kernels release the GIL), each owning whole r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -51,8 +50,11 @@ from thirtyone_env.state import (
     acting_seat,
     new_states,
 )
+from thirtyone_env.threads import checked_threads, spread
 
 PayoffKind = Literal["match", "lives", "equity"]
+LEAST_MATCHES = 64
+"""Whole matches below which another thread costs more than it gains."""
 CONTINUE_OR_KNOCK = 2
 """Number of actions of a seat that decides about knocking only: 0 goes on, 1 knocks."""
 NO_ACTION, DEAL = -1, -2
@@ -279,17 +281,7 @@ def play_rows(scratch: Any, book: Any, matches: Any, out: Any, first: int, after
             out[place, seat] = match_payoff(state, seat)
 
 
-# --- threads -------------------------------------------------------------------------------------
-
-
-def spread(work: Callable[[int, int], None], size: int, threads: int) -> None:
-    """Run ``work(first, after)`` over 0 … size in contiguous parts, one a thread."""
-    if threads <= 1 or size < 2 * threads:
-        work(0, size)
-        return
-    bounds = [size * part // threads for part in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, bounds[:-1], bounds[1:]))
+# --- rows ----------------------------------------------------------------------------------------
 
 
 def _rows(rows: Any, size: int) -> np.ndarray:
@@ -363,7 +355,8 @@ class Tables:
         seed: what all cards derive from, together with the match index of a row.
         matches: int64[B], the match index of each row: rows with equal index are dealt the same
             cards (and the same first dealer), whoever plays.
-        threads: number of threads that rows are spread over; results do not depend on it.
+        threads: number of threads that rows are spread over, None for as many as this process may
+            run at once; results do not depend on it.
         deal: whether all rows are dealt at once; else `deal` does it.
 
     Every seat begins with the controller ``"external"``; after `set_controllers` call `play`.
@@ -379,11 +372,11 @@ class Tables:
         *,
         seed: int,
         matches: Sequence[int] | np.ndarray,
-        threads: int = 1,
+        threads: int | None = 1,
         deal: bool = True,
     ) -> None:
         self.size = len(matches)
-        self.threads = threads
+        self.threads = checked_threads(threads)
         self.states: np.ndarray = new_states(rules, num_players, self.size)
         self.book = Book()
         self.states["seed"] = checked_seed(seed)
@@ -735,7 +728,7 @@ def play_matches(
     *,
     seed: int,
     matches: Sequence[int] | np.ndarray,
-    threads: int = 1,
+    threads: int | None = None,
 ) -> np.ndarray:
     """Play whole matches between kernel bots.
 
@@ -744,7 +737,8 @@ def play_matches(
         bots: a bot's name for each seat.
         seed: what the cards derive from, with the match indices.
         matches: int64[M], match indices.
-        threads: threads to spread them over; results do not depend on it.
+        threads: threads to spread them over, None for as many as this process may run at once (few
+            matches are played by one); results do not depend on it.
 
     Returns:
         float64[M, S]: match payoffs by seat.
@@ -767,7 +761,7 @@ def play_matches(
         padded[1] = blank[0]
         play_rows(padded[1:2], book.array, matches, out, first, after)
 
-    spread(work, len(matches), threads)
+    spread(work, len(matches), checked_threads(threads), LEAST_MATCHES)
     return out
 
 

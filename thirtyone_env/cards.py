@@ -32,6 +32,9 @@ NAMES: tuple[str, ...] = tuple(r + s for s in SUITS for r in RANKS) + ("X1", "X2
 _POSITIONS = [16 * (c // 13) + c % 13 for c in range(52)] + [16 * j + 13 for j in range(4)]
 BIT: np.ndarray = np.array([1 << p for p in _POSITIONS], dtype=np.int64)
 """int64[56]: the one-card set of a card."""
+BIT_OR_NOTHING: np.ndarray = np.zeros(64, dtype=np.int64)
+"""int64[64]: the same, by a card's lowest six bits: nothing for NO_CARD."""
+BIT_OR_NOTHING[:NUM_CARDS] = BIT
 CARD_AT: np.ndarray = np.full(64, NO_CARD, dtype=np.int8)
 """int8[64]: the card whose bit stands at a place, NO_CARD where none does."""
 CARD_AT[_POSITIONS] = np.arange(NUM_CARDS)

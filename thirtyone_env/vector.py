@@ -387,7 +387,8 @@ class ThirtyOneVectorEnv(_LearnerVectorEnv):
         autoreset_mode: ``"next_step"``, ``"same_step"`` or ``"disabled"``, or Gymnasium's own.
         copy: whether arrays are handed out as new ones; if not, they are the environment's own
             buffers, overwritten by the next step.
-        threads: number of threads that rows are spread over; results do not depend on it.
+        threads: number of threads that rows are spread over, None for as many as this process may
+            run at once; results do not depend on it.
         max_episode_steps: an episode of this many steps is cut (truncated); None: none is.
         rules, num_players, opponents, learner_seat, episode, reward, illegal, render_mode,
             render_perspective, observation_format, action_format, canonical_suits, flatten: as
@@ -415,7 +416,7 @@ class ThirtyOneVectorEnv(_LearnerVectorEnv):
         flatten: bool = False,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         copy: bool = True,
-        threads: int = 1,
+        threads: int | None = 1,
         max_episode_steps: int | None = None,
     ) -> None:
         super().__init__(
@@ -471,7 +472,7 @@ class KnockTimingVectorEnv(_LearnerVectorEnv):
         draws: str = "greedy",
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         copy: bool = True,
-        threads: int = 1,
+        threads: int | None = 1,
         max_episode_steps: int | None = None,
     ) -> None:
         check_choice("draws", draws, tuple(DRAWS))

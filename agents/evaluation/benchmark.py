@@ -88,7 +88,7 @@ def run(
     players: Sequence[int],
     deals: int,
     seed: int,
-    workers: int = 1,
+    workers: int | None = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Benchmark:
     """Play every policy against every opponent at every seat count, all on the same deals.
@@ -100,7 +100,8 @@ def run(
         players: seat counts.
         deals: deals a pairing; each is played once in every rotation of the seats.
         seed: start of the cards and of the bots' randomness.
-        workers: threads; the numbers do not depend on them.
+        workers: threads, None for as many as this process may run at once; the numbers do not
+            depend on them.
         progress: called with the number of deals finished since the last call, from any thread.
 
     Raises:

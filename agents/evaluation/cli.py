@@ -43,8 +43,8 @@ class BenchmarkCommand:
     """Deals a pairing."""
     seed: int = 2_000
     """Start of the cards and of the bots' randomness."""
-    workers: int = 2
-    """Threads."""
+    workers: int | None = None
+    """Threads; none: as many as this process may run at once."""
     format: Literal["table", "json", "csv"] = "table"
     """What is printed."""
     out: Path | None = None

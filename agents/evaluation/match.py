@@ -27,6 +27,7 @@ from agents.policies.neural import one_torch_thread
 from thirtyone_env import Policy, Rules
 from thirtyone_env.arena import Tables, play_matches
 from thirtyone_env.state import NOBODY
+from thirtyone_env.threads import usable_cores
 
 CHUNK_DEALS = 1024
 """Deals a chunk: enough that batched inference pays, and small enough to share among workers."""
@@ -106,7 +107,7 @@ def play(
     rules: Rules,
     deals: int,
     seed: int,
-    workers: int = 1,
+    workers: int | None = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Matches:
     """Play every deal in every rotation of the seats.
@@ -116,7 +117,8 @@ def play(
         rules: of every match.
         deals: number of deals `D`; deal d is match number d of `seed`.
         seed: start of the cards and of the bots' randomness.
-        workers: threads; the result does not depend on them. All of them ask the policies.
+        workers: threads, None for as many as this process may run at once; the result does not
+            depend on them. All of them ask the policies.
         progress: called with the number of deals of every finished chunk, from any thread.
 
     Raises:
@@ -125,6 +127,7 @@ def play(
         IllegalActionError: if a policy chooses an illegal action.
     """
     size = rules.check_seats(len(policies))
+    workers = usable_cores() if workers is None else workers
     if deals < 1 or workers < 1:
         raise ValueError("deals and workers must be at least 1")
     line_up = [seated(policy) for policy in policies]
@@ -174,7 +177,8 @@ def _play_bots(
         bots = [""] * size
         for policy, seat in zip(policies, seats, strict=True):
             bots[seat] = policy.controller
-        payoffs[:, rotation] = play_matches(rules, bots, seed=seed, matches=deals)[:, seats]
+        by_seat = play_matches(rules, bots, seed=seed, matches=deals, threads=1)
+        payoffs[:, rotation] = by_seat[:, seats]
     return payoffs, tuple(KnockCounts.empty() for _ in policies)
 
 

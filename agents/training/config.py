@@ -43,11 +43,13 @@ class BenchmarkConfig:
     """Deals a pairing; each is played once in every rotation of the seats."""
     seed: int = 2_000
     """Start of the cards and of the bots' randomness; not the seed of the training."""
-    workers: int = 2
-    """Threads; the numbers do not depend on them."""
+    workers: int | None = None
+    """Threads; none: as many as this process may run at once. The numbers do not depend on them."""
 
     def __post_init__(self) -> None:
-        _at_least(self, deals=2, workers=1, seed=0)
+        _at_least(self, deals=2, seed=0)
+        if self.workers is not None:
+            _at_least(self, workers=1)
         if not self.players or not self.opponents:
             raise ConfigError("benchmark needs at least one seat count and one opponent")
 

@@ -30,7 +30,8 @@ def bots(name: str, matches: int) -> Measurement:
     tables.play()
     played = int(tables.states["decisions"].sum())
     return Measurement(
-        lambda: play_matches(DANISH, [name] * SEATS, seed=1, matches=numbers), lambda _: played
+        lambda: play_matches(DANISH, [name] * SEATS, seed=1, matches=numbers, threads=1),
+        lambda _: played,
     )
 
 

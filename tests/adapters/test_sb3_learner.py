@@ -376,6 +376,12 @@ def test_calls_and_values_are_checked():
             ThirtyOneVecEnv(**{"rows": 1, **options})
 
 
+def test_rows_can_be_left_to_the_number_of_seats():
+    assert ThirtyOneVecEnv("auto").num_envs == 512
+    assert ThirtyOneVecEnv("auto", num_players=9).num_envs == 256
+    assert KnockTimingVecEnv("auto", num_players=2).num_envs == 512
+
+
 def test_unknown_options_are_named():
     for options in ({"foo": 1}, {"render_mode": "ansi"}, {"draws": "greedy"}):
         with pytest.raises(

@@ -4,6 +4,7 @@ import ast
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -219,12 +220,53 @@ def test_a_folder_that_others_may_write_is_not_trusted(tmp_path):
 
 
 @pytest.mark.slow
-def test_eight_cold_processes_at_once_leave_a_good_cache(tmp_path):
-    processes = [start("-c", SMALL, THIRTYONE_CACHE_DIR=str(tmp_path)) for _ in range(8)]
+def test_sixteen_cold_processes_at_once_leave_a_good_cache(tmp_path):
+    processes = [start("-c", SMALL, THIRTYONE_CACHE_DIR=str(tmp_path)) for _ in range(16)]
     for out, err in [finished(process) for process in processes]:
         assert used_folder(out.strip()).parent == tmp_path
         assert DAMAGED not in err
     assert play(SMALL, tmp_path)[1] == []
+
+
+ONE_ENTRY = """
+import logging
+import sys
+import time
+from pathlib import Path
+from thirtyone_env import _jit
+
+logging.basicConfig()
+
+
+@_jit.entry
+def answer(given):
+    return given + 5
+
+
+ready, begin = Path(sys.argv[1]), Path(sys.argv[2])
+ready.touch()
+while not begin.exists():
+    time.sleep(0.001)
+print(answer(2))
+"""
+"""One entry that takes next to no time to compile, once everybody is ready."""
+
+
+def test_cold_processes_that_compile_at_the_same_moment_leave_a_good_cache(tmp_path):
+    script, begin = tmp_path / "script.py", tmp_path / "begin"
+    script.write_text(ONE_ENTRY)
+    ready = [tmp_path / f"ready {number}" for number in range(5)]
+    caches = {"THIRTYONE_CACHE_DIR": str(tmp_path / "cache")}
+    processes = [start(str(script), str(path), str(begin), **caches) for path in ready[:4]]
+    while not all(path.exists() for path in ready[:4]):
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.01)
+    begin.touch()
+    for out, err in [finished(process) for process in processes]:
+        assert out == "7\n"
+        assert DAMAGED not in err
+    out, err = run(str(script), str(ready[4]), str(begin), **caches)
+    assert (out, err) == ("7\n", "")
 
 
 # --- sources -----------------------------------------------------------------------------------

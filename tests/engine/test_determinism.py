@@ -17,6 +17,14 @@ from thirtyone_env.record import Recorder, dump, play_match
 from thirtyone_env.rules import PRESETS, Rules
 from thirtyone_env.state import Phase
 
+
+@pytest.fixture(autouse=True)
+def few_are_spread(monkeypatch):
+    """So few rows and matches are spread over threads, too."""
+    monkeypatch.setattr("thirtyone_env.threads.LEAST_ROWS", 1)
+    monkeypatch.setattr("thirtyone_env.arena.LEAST_MATCHES", 1)
+
+
 PLAYED = ("-m", "tests.engine.played")
 
 
@@ -176,7 +184,7 @@ def test_counts_of_long_action_sequences(name):
 
 def test_matches_do_not_depend_on_threads_or_chunks():
     rules, bots, matches = PRESETS["dutch"], ["random", "danish", "threshold:28"], np.arange(1200)
-    whole = play_matches(rules, bots, seed=9, matches=matches)
+    whole = play_matches(rules, bots, seed=9, matches=matches, threads=1)
     for threads in (2, 3, 7):
         assert (play_matches(rules, bots, seed=9, matches=matches, threads=threads) == whole).all()
     parts = [play_matches(rules, bots, seed=9, matches=p) for p in np.array_split(matches, 17)]

@@ -16,6 +16,13 @@ from thirtyone_env.observation import observation_size
 from thirtyone_env.state import Phase
 
 
+@pytest.fixture(autouse=True)
+def few_are_spread(monkeypatch):
+    """So few rows and matches are spread over threads, too."""
+    monkeypatch.setattr("thirtyone_env.threads.LEAST_ROWS", 1)
+    monkeypatch.setattr("thirtyone_env.arena.LEAST_MATCHES", 1)
+
+
 def random_actions(tables: Tables, rng: np.random.Generator, **form: bool) -> np.ndarray:
     """A legal action for every row that waits."""
     masks = tables.action_mask(tables.waiting >= 0, **form)

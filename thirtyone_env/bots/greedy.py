@@ -17,7 +17,7 @@ from thirtyone_env.actions import (
     REFUSE,
     SWAP_ALL,
     TAKE_UPCARD,
-    legal_cards,
+    discardable_cards,
 )
 from thirtyone_env.bots.hands import (
     best_after_taking,
@@ -25,6 +25,9 @@ from thirtyone_env.bots.hands import (
     cards_to_spare,
     gains_by_taking,
     lot,
+    only_suits_count_after_swap,
+    points_kept,
+    reached_in_suit,
     tie_break,
 )
 from thirtyone_env.cards import (
@@ -33,6 +36,7 @@ from thirtyone_env.cards import (
     LANE_POINTS,
     NO_CARD,
     RANK_MASK,
+    best_suit,
     hand_value,
     lowest,
     only_suits_count,
@@ -81,7 +85,7 @@ def pick_of_equals(state: State, hand: int, points: int, cards: int) -> int:
 def pick_discard(state: State) -> int:
     """The discard that leaves the best hand."""
     hand = np.int64(state.hands[acting_seat(state)])
-    cards = legal_cards(state)
+    cards = discardable_cards(state, hand)
     if not only_suits_count(hand, state.rules):
         return pick_of_all(state, hand, cards)
     points = suit_points(hand)
@@ -126,6 +130,20 @@ def takers(rest: int, table: int, rules: Any) -> int:
     return cards
 
 
+@inlined_kernel
+def takers_by_suits(points: int, table: int) -> int:
+    """As `takers`, where only suits count."""
+    value = best_suit(points)
+    best, cards = np.int64(-1), np.int64(0)
+    while table:
+        low = table & -table
+        table ^= low
+        reached = max(value, reached_in_suit(points, trailing_zeros(low)))
+        cards = low if reached > best else cards | low if reached == best else cards
+        best = max(best, reached)
+    return cards
+
+
 @kernel
 def best_tie(state: State, rest: int, cards: int, given: int, which: bool) -> int:
     """The best tie break of a hand over the card that it takes; or the card that has it."""
@@ -143,7 +161,11 @@ def best_tie(state: State, rest: int, cards: int, given: int, which: bool) -> in
 def pick_from_table(state: State, given: int) -> int:
     """The table card to take for a card that is given."""
     rest = np.int64(state.hands[acting_seat(state)]) ^ np.int64(BIT[given])
-    cards = takers(rest, np.int64(state.table), state.rules)
+    table = np.int64(state.table)
+    if only_suits_count_after_swap(rest, table, state.rules):
+        cards = takers_by_suits(suit_points(rest), table)
+    else:
+        cards = takers(rest, table, state.rules)
     if cards & (cards - 1) == 0:
         return lowest(cards)
     return best_tie(state, rest, cards, given, True)
@@ -187,11 +209,90 @@ def pick_giver(state: State, wanted: int, best: int, value: int, all_value: int)
     return FIRST_CARD + choice if best - (tie < 0) > value else PASS
 
 
+@inlined_kernel
+def givers_for(hand: int, points: int, taken: int) -> int:
+    """The cards that can be exchanged for one that makes the hand better, if only suits count.
+
+    That is all outside its suit; of a hand that is all of that suit, those worth least.
+    """
+    lane = trailing_zeros(taken) & 48
+    cards = hand & ~(np.int64(RANK_MASK) << lane)
+    return cards if cards else cards_least_missed(points, hand)
+
+
+@inlined_kernel
+def tie_of_swap(state: State, hand: int, points: int, given: int, taken: int) -> int:
+    """`tie_break` of a hand that exchanges one card, both as sets, if only suits count."""
+    place = trailing_zeros(given)
+    worth = np.int64(LANE_POINTS[place])
+    cards = hand ^ given | taken
+    tie = sum_of_squares(points - worth + np.int64(LANE_POINTS[trailing_zeros(taken)])) >> 4
+    if state.rules.three_of_a_kind and pair_ranks(cards):
+        tie += 40
+    if (np.int64(state.known[next_seat(state, state.seat)]) >> (place & 48)) & RANK_MASK:
+        tie -= 4 * (worth >> (place & 48))
+    return tie * 256 + lot(cards, np.int64(CARD_AT[place]))
+
+
+@inlined_kernel
+def best_swap(state: State, hand: int, points: int, wanted: int, givers: int) -> tuple[int, int]:
+    """The best tie break of an exchange with one of the wanted cards, and the card to give."""
+    tie, choice = np.int64(NO_TIE), np.int64(0)
+    while givers:
+        given = givers & -givers
+        givers ^= given
+        cards = wanted
+        while cards:
+            taken = cards & -cards
+            cards ^= taken
+            if given & givers_for(hand, points, taken):
+                found = tie_of_swap(state, hand, points, given, taken)
+                if found > tie:
+                    tie, choice = found, given
+    return tie, choice
+
+
 @kernel
-def pick_exchange(state: State) -> int:
-    """The exchange that makes the best hand; a pass where none makes it better."""
-    hand, table = np.int64(state.hands[acting_seat(state)]), np.int64(state.table)
-    value, all_value = hand_value(hand, state.rules), hand_value(table, state.rules)
+def pick_giver_by_suits(state: State, wanted: int, best: int, value: int, all_value: int) -> int:
+    """As `pick_giver`, where only suits count."""
+    hand = np.int64(state.hands[acting_seat(state)])
+    points = suit_points(hand)
+    givers, cards = np.int64(0), wanted
+    while cards:
+        givers |= givers_for(hand, points, cards & -cards)
+        cards &= cards - 1
+    if givers & (givers - 1) == 0 and best > value + 1 and best != all_value:
+        return FIRST_CARD + lowest(givers)
+    tie, choice = best_swap(state, hand, points, wanted, givers)
+    if tie < 0 and all_value == best:
+        return SWAP_ALL
+    return FIRST_CARD + lowest(choice) if best - (tie < 0) > value else PASS
+
+
+@inlined_kernel
+def pick_exchange_by_suits(state: State, hand: int, table: int, all_value: int) -> int:
+    """As `pick_exchange`, where only suits count."""
+    points = suit_points(hand)
+    value = best_suit(points)
+    kept = points_kept(hand, points)
+    best, wanted = np.int64(0), np.int64(0)
+    while table:
+        low = table & -table
+        table ^= low
+        reached = reached_in_suit(kept, trailing_zeros(low))
+        wanted = low if reached > best else wanted | low if reached == best else wanted
+        best = max(best, reached)
+    if all_value > max(value, best):
+        return SWAP_ALL
+    if best <= value:
+        return PASS
+    return pick_giver_by_suits(state, wanted, best, value, all_value)
+
+
+@kernel
+def pick_exchange_of_all(state: State, hand: int, table: int, all_value: int) -> int:
+    """As `pick_exchange`, whatever counts."""
+    value = hand_value(hand, state.rules)
     best, wanted = np.int64(0), np.int64(0)
     while table:
         low = table & -table
@@ -204,6 +305,16 @@ def pick_exchange(state: State) -> int:
     if best <= value:
         return PASS
     return pick_giver(state, wanted, best, value, all_value)
+
+
+@kernel
+def pick_exchange(state: State) -> int:
+    """The exchange that makes the best hand; a pass where none makes it better."""
+    hand, table = np.int64(state.hands[acting_seat(state)]), np.int64(state.table)
+    all_value = hand_value(table, state.rules)
+    if only_suits_count_after_swap(hand, table, state.rules):
+        return pick_exchange_by_suits(state, hand, table, all_value)
+    return pick_exchange_of_all(state, hand, table, all_value)
 
 
 @inlined_kernel

@@ -22,22 +22,51 @@ from thirtyone_env.cards import (
     hand_value,
     lowest,
     only_suits_count,
+    pair_ranks,
     suit_points,
     trip_ranks,
 )
 from thirtyone_env.rng import mix
 from thirtyone_env.state import State, next_seat
 
+NO_PLACE = 15
+"""A place at which no card's bit stands."""
+IN_EACH_LANE = 0x0001_0001_0001_0001
+
 
 @inlined_kernel
-def points_after_taking(hand: int, points: int, card: int) -> int:
-    """Points of the suits once a card is taken and the one goes that is missed least.
+def points_kept(hand: int, points: int) -> int:
+    """Points of the suits once the card goes that is missed least when another one is taken.
 
     That is one outside the best suit; of a hand of one suit, its lowest card.
     """
     place = trailing_zeros(hand)
     one_suit = hand >> (place & 48) <= RANK_MASK
-    return points + np.int64(CARD_POINTS[card]) - np.int64(LANE_POINTS[place]) * one_suit
+    return points - np.int64(LANE_POINTS[place if one_suit else NO_PLACE])
+
+
+@inlined_kernel
+def points_after_taking(hand: int, points: int, card: int) -> int:
+    """Points of the suits with a card taken and the one gone that is missed least."""
+    return points_kept(hand, points) + np.int64(CARD_POINTS[card])
+
+
+@inlined_kernel
+def reached_in_suit(points: int, place: int) -> int:
+    """What the suit of the card at a place is worth with that card."""
+    return ((points + np.int64(LANE_POINTS[place])) >> (place & 48)) & 0xFFFF
+
+
+@inlined_kernel
+def only_suits_count_after_swap(hand: int, table: int, rules: Any) -> bool:
+    """Whether a hand with one of some cards can be worth its best suit only."""
+    if (hand | table) & JOKER_MASK or rules.suited_run:
+        return False
+    ranks = table | table >> 32
+    pairs = pair_ranks(hand)
+    if pairs == 0:
+        return True
+    return pairs & (ranks | ranks >> 16) & RANK_MASK == 0 and trip_ranks(hand, 0) == 0
 
 
 @kernel
@@ -66,21 +95,17 @@ def gains_by_taking(hand: int, card: int, rules: Any) -> bool:
     """Whether a card makes a hand better."""
     if only_suits_count(hand | np.int64(BIT[card]), rules):
         points = suit_points(hand)
-        return best_suit(points_after_taking(hand, points, card)) > best_suit(points)
+        place = trailing_zeros(np.int64(BIT[card]))
+        return reached_in_suit(points_kept(hand, points), place) > best_suit(points)
     return best_of_all_takings(hand, card, rules) > hand_value(hand, rules)
 
 
 @inlined_kernel
 def cards_to_spare(points: int, cards: int) -> int:
     """Those of some cards that leave the hand its best suit, if only suits count."""
-    best = best_suit(points)
-    rest, times = np.int64(0), 0
-    for suit in range(4):
-        if (points >> (16 * suit)) & 0xFFFF == best:
-            times += 1
-        else:
-            rest |= np.int64(RANK_MASK) << (16 * suit)
-    return cards if times > 1 else cards & rest
+    lesser = ((points ^ best_suit(points) * IN_EACH_LANE) + 0x7F * IN_EACH_LANE) >> 7 & IN_EACH_LANE
+    best = lesser ^ IN_EACH_LANE
+    return cards if best & (best - 1) else cards & lesser * RANK_MASK
 
 
 @inlined_kernel

@@ -40,8 +40,9 @@ def fresh_deck(state: State) -> None:
     if size:
         lay_under(state, size)
     else:
+        low_rank = np.int64(state.rules.low_rank) & 15
         for place in range(NUM_CARDS):
-            state.deck[place] = DECKS[np.int64(state.rules.low_rank) & 15, place]
+            state.deck[place] = DECKS[low_rank, place]
     state.shuffled = size
     state.stacked = 0
     state.top = 0

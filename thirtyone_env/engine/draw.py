@@ -6,7 +6,7 @@ import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD, ends_on_empty_stock
-from thirtyone_env.cards import BIT, NO_CARD
+from thirtyone_env.cards import BIT, BIT_OR_NOTHING, NO_CARD
 from thirtyone_env.engine.deck import next_card, recycle
 from thirtyone_env.engine.rounds import (
     blitz_counts,
@@ -66,8 +66,7 @@ def discard(state: State, card: int) -> None:
     state.hands[seat] &= ~bit
     state.known[seat] &= ~bit
     state.discards[seat] |= bit
-    if state.taken == NO_CARD:
-        state.pile |= np.int64(BIT[np.int64(state.upcard) & 63])
+    state.pile |= np.int64(BIT_OR_NOTHING[np.int64(state.upcard) & 63])  # none where it was taken
     state.upcard = card
     state.passes = 0
     if blitz_counts(state):

@@ -12,6 +12,7 @@ from thirtyone_env._jit import inlined_kernel, kernel, trailing_zeros
 from thirtyone_env.cards import BIT, NO_CARD, hand_strength, hand_value
 from thirtyone_env.engine.deck import fresh_deck, next_card, shuffle_ahead
 from thirtyone_env.rng import USE_DEALER, USE_POLICY, below, derive
+from thirtyone_env.rules import MAX_SEATS
 from thirtyone_env.state import (
     NOBODY,
     End,
@@ -59,7 +60,7 @@ def set_first_dealer(state: State, seat: int) -> None:
 @kernel
 def clear_round(state: State) -> None:
     """Forget the round before."""
-    for seat in range(state.num_players):
+    for seat in range(MAX_SEATS):
         state.hands[seat] = 0
         state.known[seat] = 0
         state.discards[seat] = 0
@@ -92,12 +93,16 @@ def clear_round(state: State) -> None:
 def deal_hands(state: State) -> None:
     """One card at a time, from the dealer's left; then the upcard of the draw family."""
     upcards = 0 if state.rules.exchange else 1
-    shuffle_ahead(state, state.rules.hand_size * seats_in(state.in_play) + upcards)
-    for _ in range(state.rules.hand_size):
-        seat = np.int64(state.dealer)
-        for _ in range(seats_in(state.in_play)):
-            seat = next_seat(state, seat)
-            state.hands[seat] |= np.int64(BIT[next_card(state)])
+    seats, size = seats_in(state.in_play), np.int64(state.rules.hand_size)
+    shuffle_ahead(state, size * seats + upcards)
+    seat, top = np.int64(state.dealer), np.int64(state.top)
+    for first in range(top, top + seats):
+        seat = next_seat(state, seat) & 15
+        hand = np.int64(0)
+        for place in range(first, first + size * seats, seats):
+            hand |= np.int64(BIT[np.int64(state.deck[place & 63]) & 63])
+        state.hands[seat] = hand
+    state.top = top + size * seats
     if upcards:
         state.upcard = next_card(state)
 

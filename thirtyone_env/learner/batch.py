@@ -33,7 +33,6 @@ from thirtyone_env.arena import (
     CONTINUE_OR_KNOCK,
     Tables,
     resolve_actions,
-    spread,
 )
 from thirtyone_env.bots import DRAWS, controller
 from thirtyone_env.checks import check_choice, checked_number, is_whole
@@ -62,6 +61,7 @@ from thirtyone_env.observation import (
 from thirtyone_env.policy import KernelBot, Policy
 from thirtyone_env.rules import MAX_SEATS, Rules, resolve_rules
 from thirtyone_env.state import CONTROLLER, NOBODY, STATE
+from thirtyone_env.threads import checked_threads, spread
 
 Opponent = str | Policy
 LearnerSeat = int | Literal["rotate", "random"]
@@ -154,7 +154,8 @@ class Learners:
         canonical_suits: rename the suits by the learner's own holding.
         draws: None: every decision is the learner's. A rule's name: that rule draws and discards,
             and the learner decides only whether to knock (1) or to go on (0).
-        threads: number of threads that rows are spread over; results do not depend on it.
+        threads: number of threads that rows are spread over, None for as many as this process may
+            run at once; results do not depend on it.
         watcher: called at every decision and deal between two steps, for pictures; it makes play
             slow and changes nothing else.
 
@@ -177,7 +178,7 @@ class Learners:
         action_format: Literal["card", "slot"] = "card",
         canonical_suits: bool = False,
         draws: str | None = None,
-        threads: int = 1,
+        threads: int | None = 1,
         watcher: Callable[[], None] | None = None,
     ) -> None:
         given = dict(locals())
@@ -185,7 +186,7 @@ class Learners:
             check_choice(name, given[name], allowed)
         check_choice("draws", draws, (None, *DRAWS))
         self.size = checked_number("num_envs", size, 1, 1 << 31)
-        self.threads = checked_number("threads", threads, 1, 1 << 10)
+        self.threads = checked_threads(threads)
         self.rules = resolve_rules(rules)
         self.num_players = self.rules.check_seats(num_players)
         self.episode, self.illegal, self.draws = episode, illegal, draws

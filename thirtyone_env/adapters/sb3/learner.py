@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from gymnasium import spaces
@@ -17,6 +17,8 @@ from thirtyone_env.adapters.sb3.batch import BatchVecEnv
 from thirtyone_env.bots import DRAWS
 from thirtyone_env.checks import check_choice, checked_number, checked_seed, known_options
 from thirtyone_env.learner import ILLEGAL, TERMINATED, TRUNCATED, UNDEALT, Learners
+from thirtyone_env.observation import observation_size
+from thirtyone_env.state import fitting_rows
 
 _OPTIONS = (
     "rules",
@@ -39,10 +41,12 @@ class ThirtyOneVecEnv(BatchVecEnv):
     empty info.
 
     Args:
-        rows: number of matches B.
+        rows: number of matches B; ``"auto"``: as many as one core steps at full speed, a number
+            that depends on the seats alone, so that training repeats on every machine.
         seed: row b plays the series of matches s + b; None: drawn from the system.
         flatten: observations are one Box; if not, a dict with the mask (for MultiInputPolicy).
-        threads: number of threads that rows are spread over; results do not depend on it.
+        threads: number of threads that rows are spread over, None for as many as this process may
+            run at once; results do not depend on it.
         options: those of `single.ThirtyOneEnv` but for rendering.
 
     Raises:
@@ -54,11 +58,11 @@ class ThirtyOneVecEnv(BatchVecEnv):
 
     def __init__(
         self,
-        rows: int,
+        rows: int | Literal["auto"],
         *,
         seed: int | None = None,
         flatten: bool = True,
-        threads: int = 1,
+        threads: int | None = 1,
         **options: Any,
     ) -> None:
         check_choice("flatten", flatten, (False, True))
@@ -68,6 +72,8 @@ class ThirtyOneVecEnv(BatchVecEnv):
                 f"{type(self).__name__} has no option {unknown[0]!r}; options are "
                 f"seed, flatten, threads, {', '.join(self.options)}"
             )
+        if rows == "auto":
+            rows = fitting_rows(observation_size(options.get("num_players", 4)))
         core = Learners(checked_number("rows", rows, 1, 1 << 31), threads=threads, **options)
         self._core, self._flatten = core, flatten
         space = core.observation_space(flatten)

@@ -1,0 +1,124 @@
+"""Kernels neither allocate nor raise, so that they could run where neither is possible."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import thirtyone_env
+
+PACKAGE = Path(thirtyone_env.__file__).parent
+MARKS = ("kernel", "inlined_kernel", "wrapping_kernel", "entry")
+GIVEN = ("trailing_zeros", "put_flags")
+"""What `_jit` makes itself."""
+BUILTINS = ("range", "len", "min", "max", "abs", "int", "float", "bool")
+SCALARS = ("int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64")
+FORBIDDEN = (
+    *(ast.Raise, ast.Assert, ast.Try, ast.TryStar, ast.With, ast.Yield, ast.YieldFrom, ast.Await),
+    *(ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    *(ast.JoinedStr, ast.Lambda, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Global),
+    *(ast.Slice, ast.Starred, ast.Delete, ast.MatMult),
+)
+
+
+def is_kernel(node: ast.AST) -> bool:
+    """Whether this is a function that numba compiles."""
+    return isinstance(node, ast.FunctionDef) and any(
+        isinstance(mark, ast.Name) and mark.id in MARKS for mark in node.decorator_list
+    )
+
+
+def kernels_of(tree: ast.Module) -> list[ast.FunctionDef]:
+    """The kernels of a source."""
+    return [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and is_kernel(node)
+    ]
+
+
+def may_be_called(function: ast.expr, kernels: set[str]) -> bool:
+    """Whether a call is of another kernel, or of what makes one number of others."""
+    if isinstance(function, ast.Name):
+        return function.id in kernels or function.id in (*GIVEN, *BUILTINS)
+    return (
+        isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id == "np"
+        and function.attr in SCALARS
+    )
+
+
+def faults_of(kernel: ast.FunctionDef, kernels: set[str]) -> list[str]:
+    """What a kernel does that it must not do."""
+    found = []
+    for statement in kernel.body:
+        for node in ast.walk(statement):
+            bad_call = isinstance(node, ast.Call) and not may_be_called(node.func, kernels)
+            if bad_call or isinstance(node, FORBIDDEN):
+                found.append(f"{kernel.name}, line {node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+def known_here(tree: ast.Module, kernels: set[str]) -> set[str]:
+    """The names that kernels have in a source: its own, and those that it imports."""
+    names = {kernel.name for kernel in kernels_of(tree)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names |= {name.asname or name.name for name in node.names if name.name in kernels}
+    return names
+
+
+def faults(texts: dict[str, str]) -> list[str]:
+    """All of that in some sources."""
+    trees = {name: ast.parse(text) for name, text in texts.items()}
+    kernels = {kernel.name for tree in trees.values() for kernel in kernels_of(tree)}
+    return [
+        f"{name}: {fault}"
+        for name, tree in trees.items()
+        for kernel in kernels_of(tree)
+        for fault in faults_of(kernel, known_here(tree, kernels))
+    ]
+
+
+def sources() -> dict[str, str]:
+    """The text of every source of the package."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in paths}
+
+
+def test_kernels_neither_allocate_nor_raise():
+    texts = sources()
+    assert sum(len(kernels_of(ast.parse(text))) for text in texts.values()) > 150
+    assert faults(texts) == []
+
+
+def test_whatever_numba_compiles_is_marked_as_a_kernel():
+    for name, text in sources().items():
+        if name != "_jit.py":
+            assert "njit" not in text, name
+            assert "numba.jit" not in text, name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "hands = np.zeros(4)",
+        "hands = state.hands.copy()",
+        "hands = state.hands[1:3]",
+        "hands = [1, 2]",
+        "hands = [seat for seat in range(4)]",
+        "hands = {1: 2}",
+        "hands = sorted(state.hands)",
+        "hands = list(range(4))",
+        "hands = f'{state}'",
+        "raise ValueError('no')",
+        "assert state.seat >= 0",
+        "print(state.seat)",
+        "host_function(state)",
+    ],
+)
+def test_a_kernel_that_does_is_found(line):
+    text = f"@kernel\ndef spoilt(state):\n    if state.seat:\n        {line}\n    return 0\n"
+    assert faults({"spoilt.py": text}) != []
+    assert faults({"host.py": text.replace("@kernel\n", "")}) == []
