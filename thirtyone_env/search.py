@@ -35,6 +35,8 @@ from thirtyone_env.state import STATE, Phase, State, is_in, stock_left
 
 Work = Callable[[int, int], None]
 Payoff = Literal["match", "lives", "equity"]
+Belief = Literal["drawn", "dealt"]
+BELIEFS = ("drawn", "dealt")
 CHUNK = 64
 """Deals that are played between two looks at the clock."""
 BOT = "threshold:27"
@@ -75,12 +77,13 @@ def with_card(state: State, seat: int, card: int) -> int:
 
 @kernel
 def improve(state: State, seat: int, stream: np.uint64) -> None:
-    """Let a seat have drawn as often as it has, keeping what made its hand better.
+    """Draw family: let a seat have drawn as often as it has, keeping what made its hand better.
 
     Cards that it has taken openly stay. What it gives up goes back to the stock.
     """
     draws = np.int64(state.own_turns[seat]) - count(np.int64(state.known[seat]))
-    if count(np.int64(state.hands[seat])) > state.rules.hand_size:
+    draws -= seat == state.knocker  # whose last turn was the knock
+    if state.rules.exchange or count(np.int64(state.hands[seat])) > state.rules.hand_size:
         return
     for _ in range(min(draws, stock_left(state))):
         stream = advance_stream(stream)
@@ -93,7 +96,7 @@ def improve(state: State, seat: int, stream: np.uint64) -> None:
 
 
 @kernel
-def imagine(state: State, seat: int, deal: int, bot: Any) -> bool:
+def imagine(state: State, seat: int, deal: int, bot: Any, drawn: bool) -> bool:
     """Deal anew what the seat cannot know and let one bot sit everywhere."""
     start = state.policy_streams[seat]
     stream = derive(start, np.int64(state.decisions), deal, USE_SEARCH)
@@ -101,7 +104,7 @@ def imagine(state: State, seat: int, deal: int, bot: Any) -> bool:
     state.policy_streams[seat] = derive(stream, 0, 0, USE_POLICY)
     for other in range(state.num_players):
         state.controllers[other] = bot
-        if other != seat and is_in(state.in_play, other) and not state.rules.exchange:
+        if drawn and other != seat and is_in(state.in_play, other):
             improve(state, other, derive(stream, 1, other, USE_SEARCH))
     return found
 
@@ -114,6 +117,7 @@ def roll_out(
     bot: Any,
     actions: Any,
     kind: int,
+    drawn: bool,
     out: Any,
     first: int,
     after: int,
@@ -123,7 +127,7 @@ def roll_out(
     for deal in range(first, after):
         scratch[0] = states[row]
         imagined = scratch[0]
-        found = imagine(imagined, seat, deal, bot[0])
+        found = imagine(imagined, seat, deal, bot[0], drawn)
         for place in range(len(actions)):
             scratch[1] = scratch[0]
             state = scratch[1]
@@ -193,6 +197,7 @@ def judge(
     deals: int = 1_000,
     bot: str = BOT,
     payoff: Payoff | None = None,
+    belief: Belief = "drawn",
     seconds: float | None = None,
     threads: int = 1,
 ) -> Judgement:
@@ -206,6 +211,8 @@ def judge(
         payoff: ``"lives"``: the swing of this round's lives; ``"equity"``: the chance to win the
             match by the lives after this round; ``"match"``: the payoff of the match, played to
             its end. None: lives for a single round, equity for a match.
+        belief: draw family: ``"drawn"``: the others have drawn as often as they have and kept
+            what made their hands better; ``"dealt"``: their hidden cards are as likely as any.
         seconds: fewer deals where these would take longer; 128 are played in any case. A time
             limit makes results depend on the machine: for play at a table only.
         threads: threads to spread the deals over; results do not depend on it.
@@ -218,6 +225,8 @@ def judge(
     kind = payoff if payoff is not None else natural_payoff(states, row)
     if kind not in RESULT_KINDS:
         raise ValueError(f"payoff {payoff!r}; allowed: {', '.join(RESULT_KINDS)}")
+    if belief not in BELIEFS:
+        raise ValueError(f"belief {belief!r}; allowed: {', '.join(BELIEFS)}")
     if deals < 2:
         raise ValueError(f"deals = {deals} is not allowed; allowed: 2 or more")
     if states["phase"][row] >= Phase.JUDGE:
@@ -228,8 +237,8 @@ def judge(
 
     def work(first: int, after: int) -> None:
         scratch = np.zeros(4, STATE)[1:3]  # no cache line shared with other threads
-        number = RESULT_KINDS.index(kind)
-        roll_out(states, row, scratch, playing, actions, number, out, first, after)
+        number, drawn = RESULT_KINDS.index(kind), belief == "drawn"
+        roll_out(states, row, scratch, playing, actions, number, drawn, out, first, after)
 
     done = _in_time(work, deals, seconds, threads)
     paid = out[:, :done]
@@ -268,7 +277,7 @@ def _shifted(work: Work, start: int, first: int, after: int) -> None:
     work(start + first, start + after)
 
 
-SEARCH_FORM = "search:N[,bot=BOT][,margin=X][,payoff=lives|equity|match]"
+SEARCH_FORM = "search:N[,bot=BOT][,margin=X][,payoff=lives|equity|match][,belief=drawn|dealt]"
 """How search is named."""
 
 
@@ -295,6 +304,8 @@ def search_options(spec: str) -> dict[str, Any]:
             options["bot"] = value
         elif key == "payoff" and value in RESULT_KINDS:
             options["payoff"] = value
+        elif key == "belief" and value in BELIEFS:
+            options["belief"] = value
         elif key == "margin" and value.replace(".", "", 1).isdigit():
             options["margin"] = float(value)
         else:
@@ -308,7 +319,7 @@ def _parts(text: str) -> Sequence[str]:
     """The options, split where a comma begins the next key; a bot's own commas stay."""
     found: list[str] = []
     for part in text.split(",") if text else []:
-        own = part.startswith(("bot=", "margin=", "payoff="))
+        own = part.startswith(("bot=", "margin=", "payoff=", "belief="))
         if found and not own and found[-1].startswith("bot="):
             found[-1] += f",{part}"
         else:

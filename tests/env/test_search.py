@@ -15,7 +15,8 @@ from tests.env.test_hidden import situations
 from thirtyone_env import PRESETS, game, make_bot
 from thirtyone_env.arena import Tables
 from thirtyone_env.cards import NAMES, names_of
-from thirtyone_env.search import SEARCH_FORM, judge, search_options
+from thirtyone_env.search import BELIEFS, SEARCH_FORM, judge, search_options
+from thirtyone_env.situation import situation
 from thirtyone_env.vector import ThirtyOneVectorEnv
 
 FAST = "search:16,bot=threshold:27"
@@ -136,11 +137,14 @@ def test_a_time_limit_stops_early_and_changes_no_deal():
 
 
 def test_names_and_errors():
-    assert search_options("search:20,bot=threshold_by_turn:21,25,margin=1.5,payoff=lives") == {
+    assert search_options(
+        "search:20,bot=threshold_by_turn:21,25,margin=1.5,payoff=lives,belief=dealt"
+    ) == {
         "deals": 20,
         "bot": "threshold_by_turn:21,25",
         "margin": 1.5,
         "payoff": "lives",
+        "belief": "dealt",
     }
     for bad in ("search", "search:", "search:1", "search:x", "search:20,depth=2", "search:5,bot="):
         with pytest.raises(ValueError, match="search"):
@@ -153,6 +157,8 @@ def test_names_and_errors():
     states = game.new_match("danish", 4, seed=3)
     with pytest.raises(ValueError, match="payoff 'money'"):
         judge(states, payoff="money")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="belief 'none'; allowed: drawn, dealt"):
+        judge(states, belief="none")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="deals = 1 "):
         judge(states, deals=1)
 
@@ -166,6 +172,21 @@ def test_a_search_is_an_opponent_by_name():
         _, reward, _, _, info = env.step(actions)
         rewards += np.abs(reward)
     assert rewards.all()
+
+
+def test_others_who_have_drawn_hold_better_hands():
+    """The same hand is worth less where the others have had turns, and as much where not."""
+    first, late = (
+        situation("danish", 4, hand="Kh 9h 4c", upcard="2d", turn=turn) for turn in (1, 5)
+    )
+    knock = 2
+    for states, differs in ((first, False), (late, True)):
+        beliefs = [judge(states, deals=2_000, payoff="lives", belief=b) for b in BELIEFS]
+        drawn, dealt = (found.payoffs[found.actions.index(knock)] for found in beliefs)
+        if differs:
+            assert drawn.mean() < dealt.mean() - 0.1
+        else:
+            assert drawn.tolist() == dealt.tolist()
 
 
 @pytest.mark.slow
