@@ -25,7 +25,7 @@ import numpy as np
 
 from thirtyone_env._jit import entry, kernel
 from thirtyone_env.arena import spread
-from thirtyone_env.bots import bot_action, controller
+from thirtyone_env.bots import Book, bot_action, controller
 from thirtyone_env.cards import BIT, count, hand_value, lowest
 from thirtyone_env.engine import apply, run_on
 from thirtyone_env.engine.hidden import resample_hidden
@@ -48,7 +48,7 @@ NO_DEAL = np.nan
 
 
 @kernel
-def play_on(state: State, to_the_end: bool) -> None:
+def play_on(state: State, book: Any, to_the_end: bool) -> None:
     """Let the bots of all seats play to the end of the round, or of the match."""
     while state.phase != Phase.OVER:
         if state.phase == Phase.ROUND_OVER:
@@ -56,7 +56,7 @@ def play_on(state: State, to_the_end: bool) -> None:
                 return
             run_on(state)
         else:
-            apply(state, bot_action(state))
+            apply(state, bot_action(state, book))
 
 
 @kernel
@@ -114,6 +114,7 @@ def roll_out(
     states: Any,
     row: int,
     scratch: Any,
+    book: Any,
     bot: Any,
     actions: Any,
     kind: int,
@@ -132,7 +133,7 @@ def roll_out(
             scratch[1] = scratch[0]
             state = scratch[1]
             apply(state, np.int64(actions[place]))
-            play_on(state, kind == 0)
+            play_on(state, book, kind == 0)
             out[place, deal] = payoff(state, seat, kind) if found else NO_DEAL
 
 
@@ -231,14 +232,17 @@ def judge(
         raise ValueError(f"deals = {deals} is not allowed; allowed: 2 or more")
     if states["phase"][row] >= Phase.JUDGE:
         raise ValueError(f"the match of row {row} is over; nobody is to act")
-    playing = continuation(bot)
+    book = Book()
+    playing = continuation(bot, states["rules"][row], book)
     actions = np.array(legal_actions(states[row : row + 1]))
     out = np.empty((len(actions), deals))
 
     def work(first: int, after: int) -> None:
         scratch = np.zeros(4, STATE)[1:3]  # no cache line shared with other threads
         number, drawn = RESULT_KINDS.index(kind), belief == "drawn"
-        roll_out(states, row, scratch, playing, actions, number, drawn, out, first, after)
+        roll_out(
+            states, row, scratch, book.array, playing, actions, number, drawn, out, first, after
+        )
 
     done = _in_time(work, deals, seconds, threads)
     paid = out[:, :done]
@@ -248,13 +252,13 @@ def judge(
     return Judgement(tuple(actions.tolist()), paid - start)
 
 
-def continuation(bot: str) -> np.ndarray:
-    """CONTROLLER[1] of the bot that plays on.
+def continuation(bot: str, rules: Any = None, book: Book | None = None) -> np.ndarray:
+    """CONTROLLER[1] of the bot that plays on; rules and book as for `bots.controller`.
 
     Raises:
         ValueError: for an unknown bot, or one that decides outside.
     """
-    found = controller(bot)
+    found = controller(bot, rules, book)
     if found["ask"]:
         raise ValueError(f"bot {bot!r} decides outside; name a kernel bot")
     return found.reshape(1)
