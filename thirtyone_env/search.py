@@ -48,15 +48,17 @@ NO_DEAL = np.nan
 
 
 @kernel
-def play_on(state: State, book: Any, to_the_end: bool) -> None:
-    """Let the bots of all seats play to the end of the round, or of the match."""
-    while state.phase != Phase.OVER:
+def play_on(state: State, book: Any, action: int, to_the_end: bool) -> None:
+    """Take an action and let the bots of all seats play to the end of the round, or the match."""
+    while True:
+        apply(state, action)
         if state.phase == Phase.ROUND_OVER:
             if not to_the_end:
                 return
             run_on(state)
-        else:
-            apply(state, bot_action(state, book))
+        if state.phase == Phase.OVER:
+            return
+        action = bot_action(state, book)
 
 
 @kernel
@@ -132,8 +134,7 @@ def roll_out(
         for place in range(len(actions)):
             scratch[1] = scratch[0]
             state = scratch[1]
-            apply(state, np.int64(actions[place]))
-            play_on(state, book, kind == 0)
+            play_on(state, book, np.int64(actions[place]), kind == 0)
             out[place, deal] = payoff(state, seat, kind) if found else NO_DEAL
 
 
