@@ -22,7 +22,7 @@ from thirtyone_env.actions import NUM_ACTIONS, NUM_SLOT_ACTIONS, PASS, action_na
 from thirtyone_env.cards import NUM_CARDS
 from thirtyone_env.checks import check_choice, checked_action, checked_seed, known_options
 from thirtyone_env.observation import highest_values, observation_size, seen_space
-from thirtyone_env.policy import KernelBot
+from thirtyone_env.policy import Bot
 from thirtyone_env.record import record_match
 from thirtyone_env.render import RENDER_FPS, RENDER_MODES, Display, TableView
 from thirtyone_env.rules import Rules, resolve_rules
@@ -396,7 +396,7 @@ class raw_env(AECEnv):  # noqa: N801 (PettingZoo's own name)
         game.look(self._table, 0, full, mask, False, False)
         return full[0], mask[0]
 
-    def bot_action(self, bot: KernelBot) -> int:
+    def bot_action(self, bot: Bot) -> int:
         """What a bot does for the agent whose turn it is; `make_bot(...).act(env)` calls it."""
         self._require_live()
         agent = self.agent_selection

@@ -568,4 +568,5 @@ __all__ = [
     "resample_hidden",
     "set_next_cards",
     "step",
+    "whole_deck",
 ]

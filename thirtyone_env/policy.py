@@ -19,7 +19,9 @@ from thirtyone_env._jit import entry
 from thirtyone_env.actions import KNOCK, NUM_ACTIONS
 from thirtyone_env.arena import Tables, mask_rows, naming_for
 from thirtyone_env.bots import NO_BOOK, Book, bot_action, by_rules, controller, going_on
+from thirtyone_env.game import legal_actions
 from thirtyone_env.observation import agent_action
+from thirtyone_env.search import is_search, judge, search_options
 from thirtyone_env.state import ASK_KNOCK, Phase
 
 
@@ -138,15 +140,10 @@ def act_in(env: Any, policy: Any) -> int:
     return int(ask(policy))
 
 
-class KernelBot:
-    """A kernel bot as a policy; make it with `make_bot`."""
+class Bot:
+    """A scripted policy; make it with `make_bot`."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._controller = controller(name)
-        if self._controller["ask"]:
-            raise ValueError(f"{name!r} decides outside and is no bot")
-        self._book = Book()
+    name: str
 
     def act(self, env: Any) -> int:
         """The bot's action for the agent whose turn it is; see `act_in`."""
@@ -156,15 +153,7 @@ class KernelBot:
         self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False
     ) -> np.ndarray:
         """int64[N]: the bot's actions for the seats to act in some rows of STATE[B]."""
-        if self._controller["entry"] == 0:
-            return choose(self._controller, states, rows, slots=slots, canonical=canonical)
-        rows, out = np.asarray(rows), np.zeros(len(rows), np.int64)
-        for rules, places in by_rules(states, rows):
-            found = controller(self.name, rules, self._book)
-            out[places] = choose(
-                found, states, rows[places], slots=slots, canonical=canonical, book=self._book
-            )
-        return out
+        raise NotImplementedError
 
     def act_batch(
         self, tables: Tables, rows: Any = None, *, slots: bool = False, canonical: bool = False
@@ -189,13 +178,72 @@ class KernelBot:
         return f"make_bot({self.name!r})"
 
 
-def make_bot(name: str) -> KernelBot:
-    """A kernel bot as a policy.
+class KernelBot(Bot):
+    """A bot that plays inside the kernel."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._controller = controller(name)
+        if self._controller["ask"]:
+            raise ValueError(f"{name!r} decides outside and is no bot")
+        self._book = Book()
+
+    def choose(
+        self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False
+    ) -> np.ndarray:
+        """int64[N]: the bot's actions for the seats to act in some rows of STATE[B]."""
+        if self._controller["entry"] == 0:
+            return choose(self._controller, states, rows, slots=slots, canonical=canonical)
+        rows, out = np.asarray(rows), np.zeros(len(rows), np.int64)
+        for rules, places in by_rules(states, rows):
+            found = controller(self.name, rules, self._book)
+            out[places] = choose(
+                found, states, rows[places], slots=slots, canonical=canonical, book=self._book
+            )
+        return out
+
+
+class SearchBot(Bot):
+    """A bot that improves on another one by rolling every legal action out (`search.judge`).
+
+    It does as that bot would, unless another action is better by more than `margin` standard
+    errors.
 
     Args:
-        name: as in `bots.BOT_FORMS`, such as ``"threshold:25"``.
+        name: such as ``"search:200,bot=threshold:27"``.
+        seconds: time for one decision, at a table; None: as long as its deals take, the same
+            everywhere.
+        threads: threads to spread the deals over; actions do not depend on it.
+    """
+
+    def __init__(self, name: str, *, seconds: float | None = None, threads: int = 1) -> None:
+        self.name = name
+        self._options = search_options(name) | {"seconds": seconds, "threads": threads}
+        self._margin = self._options.pop("margin")
+        self._usual = KernelBot(self._options["bot"])
+
+    def choose(
+        self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False
+    ) -> np.ndarray:
+        """int64[N]: the best actions for the seats to act in some rows of STATE[B]."""
+        actions = self._usual.choose(states, rows)
+        for place, row in enumerate(rows):
+            if len(legal_actions(states[row : row + 1])) > 1:
+                found = judge(states, int(row), **self._options)
+                actions[place] = found.better_than(int(actions[place]), self._margin)
+        if slots or canonical:
+            agents_actions(states, rows, actions, canonical, slots)
+        return actions
+
+
+def make_bot(name: str) -> Bot:
+    """A scripted policy.
+
+    Args:
+        name: a kernel bot as in `bots.BOT_FORMS`, such as ``"threshold:25"``, or a search as in
+            `search.SEARCH_FORM`, such as ``"search:200"``.
 
     Raises:
         ValueError: for an unknown name.
     """
-    return KernelBot(name)
+    return SearchBot(name) if is_search(name) else KernelBot(name)

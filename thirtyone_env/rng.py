@@ -16,7 +16,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 # Uses of a stream, the last argument of `derive`.
-USE_CARDS, USE_DEALER, USE_RESHUFFLE, USE_POLICY, USE_RESAMPLE, USE_SEAT = 1, 2, 3, 4, 5, 6
+USE_CARDS, USE_DEALER, USE_RESHUFFLE, USE_POLICY, USE_RESAMPLE, USE_SEAT, USE_SEARCH = range(1, 8)
 
 
 @wrapping_kernel

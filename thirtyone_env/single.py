@@ -33,7 +33,7 @@ from thirtyone_env.learner import (
     Learners,
     LearnerSeat,
 )
-from thirtyone_env.policy import KernelBot
+from thirtyone_env.policy import Bot
 from thirtyone_env.render import RENDER_FPS, RENDER_MODES, Display, TableView
 from thirtyone_env.rules import Rules
 from thirtyone_env.state import Phase
@@ -171,7 +171,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
             self._refuse(UNDEALT)
         return self._mask[0] == 1
 
-    def bot_action(self, bot: KernelBot) -> int:
+    def bot_action(self, bot: Bot) -> int:
         """What a bot does for the learner; `make_bot(...).act(env)` calls it."""
         if self._seed is None:
             self._refuse(UNDEALT)

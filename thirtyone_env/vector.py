@@ -38,7 +38,7 @@ from thirtyone_env.learner import (
     Learners,
     LearnerSeat,
 )
-from thirtyone_env.policy import KernelBot
+from thirtyone_env.policy import Bot
 from thirtyone_env.render import RENDER_FPS, Display
 from thirtyone_env.rules import Rules
 
@@ -343,7 +343,7 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._require_dealt()
         return self._mask == 1
 
-    def bot_actions(self, bot: KernelBot) -> np.ndarray:
+    def bot_actions(self, bot: Bot) -> np.ndarray:
         """int64[B]: what a bot does for the learners; 0 in rows that are over."""
         self._require_dealt()
         live = np.flatnonzero(self._core.learners["status"] < TERMINATED)

@@ -13,6 +13,7 @@ import tyro
 from rich.console import Console
 
 from agents.evaluation import benchmark, report
+from agents.evaluation.advise import AdviseCommand
 from agents.evaluation.options import HouseRules, Names, SeatCounts, joined, rules_of
 from agents.evaluation.progress import progress
 from agents.policies import make
@@ -91,7 +92,10 @@ class BenchmarkCommand:
             Console(stderr=True, highlight=False).print(f"report: {page}", markup=False)
 
 
-COMMANDS: dict[str, Callable[..., BenchmarkCommand]] = {"benchmark": BenchmarkCommand}
+COMMANDS: dict[str, Callable[..., Callable[[], None]]] = {
+    "advise": AdviseCommand,
+    "benchmark": BenchmarkCommand,
+}
 """The subcommands; a new one is a dataclass that is called without arguments."""
 
 

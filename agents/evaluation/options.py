@@ -69,6 +69,19 @@ HouseRules = Annotated[
 """Fields of the rules that differ from the preset, "min_knock=21" on the command line."""
 
 
+Taken = Annotated[
+    dict[int, str],
+    tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="PLAYER=CARDS,...",
+        instance_from_str=lambda args: {int(k): v for k, v in _pairs(args[0]).items()},
+        is_instance=lambda value: isinstance(value, dict),
+        str_from_instance=lambda value: [",".join(f"{k}={v}" for k, v in value.items())],
+    ),
+]
+"""Cards by player, "2=Kh Qh,3=7d" on the command line."""
+
+
 def joined(values: Mapping[str, Any]) -> str:
     """Keys and values the way the command line takes them."""
     return ",".join(f"{key}={json.dumps(value).strip(chr(34))}" for key, value in values.items())

@@ -10,10 +10,10 @@ import numpy as np
 
 from agents.policies.neural import KnockPolicy, PolicyFileError
 from agents.policies.scripted import ForeignPolicy, ScriptedPolicy
-from thirtyone_env import Policy, Rules
+from thirtyone_env import Policy, Rules, make_bot
 from thirtyone_env.arena import Tables
 from thirtyone_env.bots import BOT_FORMS, BOTS
-from thirtyone_env.policy import KernelBot
+from thirtyone_env.policy import Bot, KernelBot
 
 __all__ = [
     "DecidingPolicy",
@@ -63,7 +63,7 @@ def make(name_or_path: str) -> TablePolicy:
     if path.exists():
         return KnockPolicy.load(path)
     try:
-        return ScriptedPolicy(name_or_path)
+        return _of_bot(make_bot(name_or_path))
     except ValueError as error:
         if "/" in name_or_path or path.suffix in {".safetensors", ".json"}:
             raise PolicyFileError(f"no saved policy at {name_or_path}") from error
@@ -72,6 +72,11 @@ def make(name_or_path: str) -> TablePolicy:
         raise ValueError(
             f"{name_or_path!r} is neither a bot ({', '.join(BOT_FORMS)}) nor a saved policy{hint}"
         ) from error
+
+
+def _of_bot(bot: Bot) -> TablePolicy:
+    """A scripted policy for the match runner."""
+    return ScriptedPolicy(bot.name) if isinstance(bot, KernelBot) else ForeignPolicy(bot)
 
 
 def seated(policy: str | TablePolicy | Policy) -> TablePolicy:
@@ -83,8 +88,8 @@ def seated(policy: str | TablePolicy | Policy) -> TablePolicy:
     """
     if isinstance(policy, str):
         return make(policy)
-    if isinstance(policy, KernelBot):
-        return ScriptedPolicy(policy.name)
+    if isinstance(policy, Bot):
+        return _of_bot(policy)
     if isinstance(policy, TablePolicy):
         return policy
     if isinstance(policy, Policy):
@@ -93,7 +98,10 @@ def seated(policy: str | TablePolicy | Policy) -> TablePolicy:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Split at commas, but not inside one bot: "threshold_by_turn:21,25,danish,counter,feed=1"."""
+    """Split at commas, but not inside one bot's numbers and options.
+
+    "threshold_by_turn:21,25,danish" and "counter,feed=1,search:200,bot=dutch" are two names each.
+    """
     names: list[str] = []
     for part in (piece.strip() for piece in text.split(",")):
         more_numbers = names and ":" in names[-1] and part.replace(".", "", 1).isdigit()

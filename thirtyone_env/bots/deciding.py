@@ -41,10 +41,11 @@ def random_action(state: State) -> int:
 def going_on(state: State, book: Any) -> int:
     """What the seat's bot does when it does not knock."""
     bot = np.int64(state.controllers[acting_seat(state)].bot)
-    if bot == Bot.COUNTER and state.phase == Phase.TURN and not state.rules.exchange:
-        return counter_draw(state, book)
-    if bot >= Bot.LOOKAHEAD and state.phase < Phase.BUY_IN:
-        return lookahead_action(state, book)
+    if book is not None:
+        if bot == Bot.COUNTER and state.phase == Phase.TURN and not state.rules.exchange:
+            return counter_draw(state, book)
+        if bot >= Bot.LOOKAHEAD and state.phase < Phase.BUY_IN:
+            return lookahead_action(state, book)
     if bot == Bot.SWEDISH and not state.rules.exchange:
         if state.phase == Phase.TURN:
             return swedish_draw(state)

@@ -88,6 +88,14 @@ FOUR_CARDS_MORE = 16
 
 
 @inlined_kernel
+def wants_knock_by_book(state: State, book: Any, bot: int, value: int) -> bool:
+    """Whether a bot that looks things up knocks with a hand of this value."""
+    if value < lookahead_threshold(state, book):
+        return False
+    return bot != Bot.COUNTER or not loses_for_sure(state, value)
+
+
+@inlined_kernel
 def wants_knock(state: State, book: Any) -> bool:
     """Whether the seat's bot knocks now, where it may."""
     seat = acting_seat(state)
@@ -97,10 +105,9 @@ def wants_knock(state: State, book: Any) -> bool:
         return False
     if bot == Bot.THRESHOLD:
         return value >= threshold_now(state)
-    if bot >= Bot.LOOKAHEAD:
-        if value < lookahead_threshold(state, book):
-            return False
-        return bot != Bot.COUNTER or not loses_for_sure(state, value)
+    if book is not None:
+        if bot >= Bot.LOOKAHEAD:
+            return wants_knock_by_book(state, book, bot, value)
     if bot == Bot.DANISH:
         threshold = danish_threshold(state)
     elif bot == Bot.DUTCH:

@@ -58,8 +58,9 @@ from thirtyone_env.observation import (
     observation_size,
     seen_space,
 )
-from thirtyone_env.policy import KernelBot, Policy
+from thirtyone_env.policy import Bot, KernelBot, Policy, make_bot
 from thirtyone_env.rules import MAX_SEATS, Rules, resolve_rules
+from thirtyone_env.search import is_search
 from thirtyone_env.state import CONTROLLER, NOBODY, STATE
 from thirtyone_env.threads import checked_threads, spread
 
@@ -94,6 +95,7 @@ def seated_opponents(opponents: Any, num_players: int) -> list[Opponent]:
             f"opponents = {opponents!r} is not allowed; allowed: one for all, or "
             f"{num_players - 1}, clockwise after the learner"
         )
+    found = [make_bot(one) if is_search(one) else one for one in found]
     for one in found:
         controller_of(one)
     return found
@@ -479,7 +481,7 @@ class Learners:
             return f"slot {action - 9}"
         return action_name(action, int(self.tables.states["phase"][row]) if action >= 9 else None)
 
-    def bot_actions(self, bot: KernelBot, rows: np.ndarray) -> np.ndarray:
+    def bot_actions(self, bot: Bot, rows: np.ndarray) -> np.ndarray:
         """int64[N]: what a bot would do for the learners in these rows.
 
         Raises:
