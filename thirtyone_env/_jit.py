@@ -144,6 +144,7 @@ def _store_flags(builder: Any, start: Any, bits: Any, size: int) -> None:
 
 _CONSTANTS = (
     "_jit.py",
+    "charts.py",
     "checks.py",
     "rules.py",
     "observation/__init__.py",
