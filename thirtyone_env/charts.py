@@ -31,12 +31,13 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from thirtyone_env.rules import MAX_SEATS, Rules
+from thirtyone_env.rules import MAX_SEATS, RULES, Rules
 
 FORMAT = "thirtyone-knock-chart"
 VERSION = 1
@@ -46,6 +47,10 @@ MAX_GAINS = 7
 MAX_CELLS = 4_000_000
 MAX_FILE = 16_000_000
 """Bytes of a file that is read at all."""
+SAFETY_RULES = frozenset({"max_rounds", "min_players", "max_players"})
+"""Rules that make no difference to any chart."""
+MATCH_RULES = frozenset({"lives", "free_ride", "buy_ins", "decider"})
+"""Rules that make none to a chart that does not look at lives."""
 FOLDER = Path(__file__).with_name("data") / "charts"
 """The charts that come with the package."""
 AXES = ("players", "own_lives", "other_lives", "seat", "turn", "pick_up", "gain", "value")
@@ -201,6 +206,11 @@ class Chart:
         """int32[Head.SIZE + cells]: head and table as kernels read them."""
         return np.concatenate([self.axes.head, self.table.ravel().astype(np.int32)])
 
+    @cached_property
+    def digest(self) -> str:
+        """What tells charts apart: of the axes and the table."""
+        return hashlib.sha256(self.axes.head.tobytes() + self.table.tobytes()).hexdigest()
+
     @property
     def players(self) -> tuple[int, ...]:
         """The numbers of players that it was made for."""
@@ -210,24 +220,49 @@ class Chart:
     def check(self, rules: Rules, num_players: int) -> None:
         """Refuse a table that the chart was not made for.
 
-        A match begins with all players and goes on with ever fewer, so the chart has to know that
-        number and all below.
+        Rules of the match alone (`MATCH_RULES`) may differ, unless the chart looks at lives. A
+        match goes on with fewer and fewer players; numbers below the chart's count with its lowest.
 
         Raises:
             ChartError: naming every rule that differs, or the numbers of players it knows.
         """
-        if num_players not in self.players:
-            known = f"{self.players[0]} … {self.players[-1]}" if self.axes.players > 1 else "2"
-            known = known if self.axes.players > 1 else str(self.players[0])
-            raise ChartError(f"{self.name} is made for {known} players, not for {num_players}")
+        self.check_players(num_players)
         mine, table = self.rules.to_dict(), rules.to_dict()
+        free = self._free_rules
         differences = [
             f"{rule} is {mine[rule]} for the chart, {table[rule]} at the table"
             for rule in mine
-            if mine[rule] != table[rule]
+            if mine[rule] != table[rule] and rule not in free
         ]
         if differences:
             raise ChartError(f"{self.name} is made for other rules: {'; '.join(differences)}")
+
+    def check_players(self, num_players: int) -> None:
+        """Refuse a number of players.
+
+        Raises:
+            ChartError: naming those that the chart knows.
+        """
+        if num_players not in self.players:
+            known = " … ".join(map(str, dict.fromkeys((self.players[0], self.players[-1]))))
+            raise ChartError(f"{self.name} is made for {known} players, not for {num_players}")
+
+    def check_record(self, rules: Any) -> None:
+        """As `check`, for rules as kernels read them (a record of dtype `RULES`).
+
+        Raises:
+            ChartError: naming every field of the record that differs.
+        """
+        mine, free = self.rules.record, {*self._free_rules, "decider_draw"}
+        names = [name for name in RULES.names or () if mine[name] != rules[name]]
+        different = [name for name in names if name not in free]
+        if different:
+            raise ChartError(f"{self.name} is made for other rules: {', '.join(different)} differ")
+
+    @property
+    def _free_rules(self) -> frozenset[str]:
+        knows_lives = self.axes.own_lives > 1 or self.axes.other_lives > 1
+        return SAFETY_RULES if knows_lives else SAFETY_RULES | MATCH_RULES
 
     # --- files ---------------------------------------------------------------------------------
 

@@ -18,8 +18,17 @@ import numpy as np
 from thirtyone_env._jit import entry
 from thirtyone_env.actions import KNOCK, NUM_ACTIONS
 from thirtyone_env.arena import Tables, mask_rows, naming_for
-from thirtyone_env.bots import NO_BOOK, Book, bot_action, by_rules, controller, going_on
+from thirtyone_env.bots import (
+    NO_BOOK,
+    Book,
+    bot_action,
+    by_rules,
+    check_seats,
+    controller,
+    going_on,
+)
 from thirtyone_env.observation import agent_action
+from thirtyone_env.rules import Rules
 from thirtyone_env.state import ASK_KNOCK, Phase
 
 
@@ -147,6 +156,15 @@ class KernelBot:
         if self._controller["ask"]:
             raise ValueError(f"{name!r} decides outside and is no bot")
         self._book = Book()
+
+    def check(self, rules: Rules, num_players: int) -> None:
+        """Refuse a table that the bot was not made for.
+
+        Raises:
+            ValueError: naming the difference.
+        """
+        check_seats(self.name, num_players)
+        controller(self.name, rules.record, Book())
 
     def act(self, env: Any) -> int:
         """The bot's action for the agent whose turn it is; see `act_in`."""

@@ -60,14 +60,18 @@ def _shares(chart: Chart, players: int, lives: tuple[int, int]) -> np.ndarray:
 def _situations(chart: Chart) -> list[tuple[int, int, str]]:
     """Pick-up and gain of every column of panels, with its heading."""
     edges = chart.axes.gains
-    names = ["upcard adds\nnothing" if edges else ""]
+    exchange = chart.rules.family == "exchange"
+    card, act = ("exchange", "an exchange") if exchange else ("upcard", "a pick-up")
+    names = [f"{card} adds\nnothing" if edges else ""]
     for low, high in zip(edges, [*edges[1:], None], strict=True):
-        to = "or more" if high is None else f"to {(high - 1) / 2:g}"
-        names.append(f"upcard adds\n{low / 2:g} {to}")
+        step = chart.axes.value_step
+        least = -(-low // step) * step / 2
+        to = "or more" if high is None else f"to {(high - 1) // step * step / 2:g}"
+        names.append(f"{card} adds\n{least:g} {to}")
     result = []
     for pick_up in range(chart.axes.pick_ups):
         for gain, name in enumerate(names):
-            result.append((pick_up, gain, name + ("\nafter a pick-up" if pick_up else "\n")))
+            result.append((pick_up, gain, name + (f"\nafter {act}" if pick_up else "\n")))
     return result
 
 

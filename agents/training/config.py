@@ -29,8 +29,7 @@ from agents.evaluation.options import (
     rules_of,
 )
 from thirtyone_env import Rules, make_bot
-from thirtyone_env.bots import DRAWS
-from thirtyone_env.checks import check_choice
+from thirtyone_env.bots import drawing
 
 
 @dataclass(frozen=True)
@@ -224,7 +223,7 @@ class ChartConfig(RunConfig):
     """Half points of the lowest bin of hand values."""
     value_step: int = 2
     """Half points from bin to bin."""
-    last_value: int = 62
+    last_value: int = 60
     """Half points of the highest bin."""
     fit_rounds: int = 1_000_000
     """Rounds that the best response is fitted on."""
@@ -252,7 +251,8 @@ class ChartConfig(RunConfig):
             raise ConfigError(f"players must be numbers one after the other, not {self.players}")
         if self.lives and self.players != (2,):
             raise ConfigError(f"lives are learned heads-up: players must be 2, not {self.players}")
-        check_choice("draws", self.draws, tuple(DRAWS))
+        with _named("draws"):
+            drawing(self.draws)
         with _named("players"):
             for size in self.players:
                 self.resolved_rules().check_seats(size)

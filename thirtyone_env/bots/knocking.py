@@ -1,4 +1,4 @@
-"""When to knock: thresholds, and the advice of three sources."""
+"""When to knock: thresholds, charts, and the advice of three sources."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel
+from thirtyone_env.bots.book import CHART
+from thirtyone_env.bots.charting import chart_knocks
 from thirtyone_env.bots.counter import loses_for_sure
 from thirtyone_env.bots.hands import openly_collected
 from thirtyone_env.bots.lookahead import lookahead_threshold
@@ -92,6 +94,9 @@ def wants_knock(state: State, book: Any) -> bool:
     """Whether the seat's bot knocks now, where it may."""
     seat = acting_seat(state)
     bot = np.int64(state.controllers[seat].bot)
+    entry = np.int64(state.controllers[seat].entry)
+    if entry and book[entry + CHART]:
+        return chart_knocks(state, book, np.int64(book[entry + CHART]))
     value = hand_value(np.int64(state.hands[seat]), state.rules)
     if bot == Bot.NEVER_KNOCK:
         return False

@@ -21,7 +21,7 @@ import numpy as np
 
 from thirtyone_env._jit import entry, kernel
 from thirtyone_env.actions import KNOCK, may_knock
-from thirtyone_env.bots import controller, going_on
+from thirtyone_env.bots import Book, drawing, going_on
 from thirtyone_env.bots.charting import chart_cell
 from thirtyone_env.charts import Axes
 from thirtyone_env.engine import apply, start_match
@@ -69,9 +69,9 @@ class Bank:
 
 
 @kernel
-def go_on(state: State) -> None:
+def go_on(state: State, book: Any) -> None:
     """One decision without a knock."""
-    apply(state, going_on(state))
+    apply(state, going_on(state, book))
 
 
 @kernel
@@ -86,13 +86,13 @@ def code_of(state: State, first: int) -> int:
 
 
 @kernel
-def code_of_knock(copies: Any, states: Any, first: int) -> int:
+def code_of_knock(copies: Any, states: Any, book: Any, first: int) -> int:
     """What the round would cost if the seat to act knocked; `copies` is scratch."""
     copies[0] = states[0]
     state = copies[0]
     apply(state, KNOCK)
     while state.phase < Phase.JUDGE:
-        go_on(state)
+        go_on(state, book)
     return code_of(state, first)
 
 
@@ -107,7 +107,15 @@ def is_gone(reach: Any, seats: int) -> bool:
 
 @kernel
 def play_round(
-    states: Any, copies: Any, book: Any, cut: Any, reach: Any, cells: Any, codes: Any, turn: int
+    states: Any,
+    copies: Any,
+    head: Any,
+    book: Any,
+    cut: Any,
+    reach: Any,
+    cells: Any,
+    codes: Any,
+    turn: int,
 ) -> int:
     """Play a round that was dealt, writing its turns from `turn` on; the turn after them."""
     state = states[0]
@@ -120,11 +128,11 @@ def play_round(
                 return turn
             cells[turn], codes[turn] = NO_CELL, 0
             if may_knock(state):
-                cells[turn] = chart_cell(state, book, 0)
-                codes[turn] = code_of_knock(copies, states, first)
+                cells[turn] = chart_cell(state, head, 0)
+                codes[turn] = code_of_knock(copies, states, book, first)
                 reach[state.seat] *= 1.0 - cut[cells[turn]]
             turn += 1
-        go_on(state)
+        go_on(state, book)
     return turn
 
 
@@ -132,6 +140,7 @@ def play_round(
 def fill(
     states: Any,
     copies: Any,
+    head: Any,
     book: Any,
     cut: Any,
     reach: Any,
@@ -146,7 +155,7 @@ def fill(
     for row in range(len(ends)):
         state.match = match + row
         start_match(state)
-        after = play_round(states, copies, book, cut, reach, cells, codes, starts[row])
+        after = play_round(states, copies, head, book, cut, reach, cells, codes, starts[row])
         starts[row + 1] = after
         if state.phase < Phase.JUDGE:
             ends[row] = codes[after - 1]
@@ -155,7 +164,13 @@ def fill(
 
 
 def _chunk(
-    blank: np.ndarray, head: np.ndarray, cut: np.ndarray, places: int, match: int, rounds: int
+    blank: np.ndarray,
+    head: np.ndarray,
+    book: np.ndarray,
+    cut: np.ndarray,
+    places: int,
+    match: int,
+    rounds: int,
 ) -> Bank:
     """Rounds of consecutive match indices, in arrays of their own."""
     scratch = np.zeros(5, STATE)  # no cache line shared with other threads
@@ -165,7 +180,7 @@ def _chunk(
     cells, codes = np.empty(room, np.int32), np.empty(room, np.int16)
     ends = np.empty(rounds, np.int16)
     reach = np.zeros(places)
-    fill(scratch[1:2], scratch[3:4], head, cut, reach, match, starts, cells, codes, ends)
+    fill(scratch[1:2], scratch[3:4], head, book, cut, reach, match, starts, cells, codes, ends)
     turns = starts[-1]
     return Bank(places, starts, cells[:turns].copy(), codes[:turns].copy(), ends)
 
@@ -188,7 +203,7 @@ def deal_chunks(
         rules: of every round.
         places: number of players.
         axes: of the chart whose cells are written.
-        draws: the rule that draws and discards for everybody, as in `bots.DRAWS`.
+        draws: the rule that draws and discards for everybody, as in `bots.drawing`.
         seed: what the cards derive from.
         first: first match index.
         rounds: how many.
@@ -199,7 +214,8 @@ def deal_chunks(
     """
     blank = new_states(rules, places, 1)[0]
     blank["seed"], blank["one_round"] = seed, 1
-    blank["controllers"] = controller(f"knock:{draws}")
+    book = Book()
+    blank["controllers"] = drawing(draws, rules.record, book)
     head = np.append(axes.head, np.zeros(1, np.int32))
     cut = np.zeros(axes.size) if cut is None else cut
     after = first + rounds
@@ -207,7 +223,9 @@ def deal_chunks(
     with ThreadPoolExecutor(threads) as pool:
         for ahead in range(0, len(spans), 2 * threads):  # never more of them in memory than needed
             jobs = spans[ahead : ahead + 2 * threads]
-            yield from pool.map(lambda span: _chunk(blank, head, cut, places, *span), jobs)
+            yield from pool.map(
+                lambda span: _chunk(blank, head, book.array, cut, places, *span), jobs
+            )
 
 
 def deal_bank(rules: Rules, places: int, axes: Axes, **others: Any) -> Bank:
