@@ -22,7 +22,7 @@ from thirtyone_env.actions import (
     is_legal,
     may_knock,
 )
-from thirtyone_env.bots import Book, bot_action, by_rules, controller, going_on
+from thirtyone_env.bots import Book, bot_action, by_rules, check_seats, controller, going_on
 from thirtyone_env.canonical import IDENTITY, suit_names
 from thirtyone_env.checks import checked_seed
 from thirtyone_env.engine import start_match, step
@@ -438,6 +438,8 @@ class Tables:
         if found["entry"] == 0:
             self.states["controllers"][rows, seats] = found
             return
+        for players in np.unique(self.states["num_players"][rows]).tolist():
+            check_seats(name, players)
         for rules, places in by_rules(self.states, rows):
             found = controller(name, rules, self.book)
             self.states["controllers"][rows[places], seats[places]] = found
@@ -751,6 +753,7 @@ def play_matches(
     blank["seed"] = checked_seed(seed)
     book = Book()
     for seat, name in enumerate(bots):
+        check_seats(name, len(bots))
         blank["controllers"][0, seat] = controller(name, rules.record, book)
         if blank["controllers"]["ask"][0, seat]:
             raise ValueError(f"bot {name!r} at seat {seat} decides outside; name a kernel bot")

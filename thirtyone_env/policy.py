@@ -18,9 +18,18 @@ import numpy as np
 from thirtyone_env._jit import entry
 from thirtyone_env.actions import KNOCK, NUM_ACTIONS
 from thirtyone_env.arena import Tables, mask_rows, naming_for
-from thirtyone_env.bots import NO_BOOK, Book, bot_action, by_rules, controller, going_on
+from thirtyone_env.bots import (
+    NO_BOOK,
+    Book,
+    bot_action,
+    by_rules,
+    check_seats,
+    controller,
+    going_on,
+)
 from thirtyone_env.game import legal_actions
 from thirtyone_env.observation import agent_action
+from thirtyone_env.rules import Rules
 from thirtyone_env.search import is_search, judge, search_options
 from thirtyone_env.state import ASK_KNOCK, Phase
 
@@ -145,6 +154,13 @@ class Bot:
 
     name: str
 
+    def check(self, rules: Rules, num_players: int) -> None:
+        """Refuse a table that the bot was not made for.
+
+        Raises:
+            ValueError: naming the difference.
+        """
+
     def act(self, env: Any) -> int:
         """The bot's action for the agent whose turn it is; see `act_in`."""
         return act_in(env, self)
@@ -188,6 +204,15 @@ class KernelBot(Bot):
             raise ValueError(f"{name!r} decides outside and is no bot")
         self._book = Book()
 
+    def check(self, rules: Rules, num_players: int) -> None:
+        """Refuse a table that the bot was not made for.
+
+        Raises:
+            ValueError: naming the difference.
+        """
+        check_seats(self.name, num_players)
+        controller(self.name, rules.record, Book())
+
     def choose(
         self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False
     ) -> np.ndarray:
@@ -221,6 +246,14 @@ class SearchBot(Bot):
         self._options = search_options(name) | {"seconds": seconds, "threads": threads}
         self._margin = self._options.pop("margin")
         self._usual = KernelBot(self._options["bot"])
+
+    def check(self, rules: Rules, num_players: int) -> None:
+        """Refuse a table that the bot that plays on was not made for.
+
+        Raises:
+            ValueError: naming the difference.
+        """
+        self._usual.check(rules, num_players)
 
     def choose(
         self, states: np.ndarray, rows: np.ndarray, *, slots: bool = False, canonical: bool = False

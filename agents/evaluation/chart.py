@@ -31,24 +31,24 @@ WIDTH = 4.4
 DPI = 220
 
 # Stand-ins for colours that the page chooses; see `svg`.
-_INK, _LINE = "#101112", "#d0d1d2"
+INK, LINE = "#101112", "#d0d1d2"
 _GREY = "#9b9b9b"
 _COLOURS = ("#2a78b5", "#d1661f", "#2e8b57", "#8a5bb0", "#b5872a")
-_STYLE: Any = {
+STYLE: Any = {
     "font.size": 8.5,
     "font.family": "DejaVu Sans",
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
     "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.linewidth": 0.8,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "text.color": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "grid.color": _LINE,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": LINE,
     "grid.linewidth": 0.7,
     "svg.fonttype": "path",
     "svg.hashsalt": "thirtyone",
@@ -72,7 +72,7 @@ def win_rates(benchmark: Benchmark) -> Figure:
     policies = list(dict.fromkeys(row.policy for row in benchmark.rows))
     opponents = list(dict.fromkeys(row.opponent for row in benchmark.rows))
     lines = len(opponents) * max(1.0, 0.62 * len(policies))
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, 0.75 + len(sizes) * (0.62 + 0.2 * lines)))
         figure.set_layout_engine("constrained", h_pad=0.06)
         panels = figure.subplots(len(sizes), 1, squeeze=False)[:, 0]
@@ -117,7 +117,7 @@ def _win_rate_panel(
         )
         if len(policies) == 1:
             _write_rate(panel, row, y)
-    panel.axvline(100 * rows[0].par, color=_INK, linewidth=1, linestyle=(0, (4, 2)))
+    panel.axvline(100 * rows[0].par, color=INK, linewidth=1, linestyle=(0, (4, 2)))
     panel.set_yticks(range(len(opponents)), opponents)
     panel.set_ylim(len(opponents) - 0.4, -0.6)
     panel.tick_params(axis="y", length=0)
@@ -159,7 +159,7 @@ def knock_chart(benchmark: Benchmark, policy: str) -> Figure:
     turns, values = (np.flatnonzero(np.any(reached, axis=a)) for a in (1, 0))
     columns = int(min(MAX_COLUMNS, turns.max() + 1))
     low, high = int(values.min()), int(values.max())
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, 1.35 + 0.148 * (high - low + 1)))
         figure.set_layout_engine("constrained", w_pad=0.03)
         panels = figure.subplots(1, len(shares), sharey=True, squeeze=False)[0]
@@ -214,17 +214,17 @@ def _heat_map(panel: mpl.axes.Axes, share: np.ma.MaskedArray, low: int) -> QuadM
 def svg(figure: Figure) -> str:
     """The figure as an SVG element; text and lines take the colours of the page around it."""
     text = io.StringIO()
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     body = text.getvalue()
     body = re.sub(r"<metadata>.*?</metadata>", "", body[body.index("<svg") :], flags=re.DOTALL)
-    return body.replace(_INK, "currentColor").replace(_LINE, "var(--line, #d0d0d0)")
+    return body.replace(INK, "currentColor").replace(LINE, "var(--line, #d0d0d0)")
 
 
 def svg_file(figure: Figure) -> str:
     """The figure as an SVG file of its own, black on white."""
     text = io.StringIO()
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure.savefig(text, format="svg", facecolor="white", metadata={"Date": None})
     return text.getvalue()
 
@@ -232,7 +232,7 @@ def svg_file(figure: Figure) -> str:
 def png(figure: Figure) -> bytes:
     """The figure as a PNG file, black on white."""
     data = io.BytesIO()
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure.savefig(data, format="png", dpi=DPI, facecolor="white", metadata={"Software": ""})
     return data.getvalue()
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from thirtyone_env import Policy, Rules, make_bot
 from thirtyone_env.arena import Tables
+from thirtyone_env.bots.entries import parse_chart
+from thirtyone_env.charts import Chart
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,13 @@ class ScriptedPolicy:
         return self.name
 
     def check(self, rules: Rules, num_players: int) -> None:
-        """Bots play by all rules and at every table."""
+        """Refuse a table that the bot was not made for; only charts do.
+
+        Raises:
+            ValueError: naming the difference.
+        """
+        if self.name.startswith("chart:"):
+            Chart.load(parse_chart(self.name)[0]).check(rules, num_players)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,15 @@ from pathlib import Path
 import tyro
 from rich.console import Console
 
-from agents.evaluation import benchmark, report
+from agents.evaluation import benchmark, chart_report, report
 from agents.evaluation.cli import BenchmarkCommand
 from agents.evaluation.progress import progress
 from agents.policies import KnockPolicy, TablePolicy, make
 from agents.policies.neural import FILE_NAME
 from agents.training import run
-from agents.training.config import KnockPpoConfig, RunConfig, load
+from agents.training.charts import training as charts
+from agents.training.config import ChartConfig, KnockPpoConfig, RunConfig, load
+from thirtyone_env.charts import Chart
 
 INTERRUPTED = 130
 WRONG_USE = 2
@@ -45,6 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         for opponent in opponents:
             for size in config.benchmark.players:
                 opponent.check(config.resolved_rules(), size)
+        compare = None
+        if isinstance(config, ChartConfig) and config.compare:
+            compare = Chart.load(config.compare)
     except ValueError as error:
         errors.print(f"error: {error}", markup=False)
         return WRONG_USE
@@ -54,9 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder = run.start(config)
     console.print(f"run folder: {folder}", markup=False)
     try:
-        _run(config, folder, opponents, console)
+        if isinstance(config, ChartConfig):
+            _run_chart(config, folder, compare, console)
+        else:
+            _run(config, folder, opponents, console)
     except KeyboardInterrupt:
-        saved = (folder / FILE_NAME).exists()
+        saved = (folder / FILE_NAME).exists() or (folder / "chart.json").exists()
         what = f"the policy so far is in {folder}" if saved else "there was no policy yet"
         console.print(f"interrupted; {what}", markup=False)
         return INTERRUPTED
@@ -126,3 +134,39 @@ def _run(
     )
     console.print(report.table(results))
     console.print(f"policy and report: {page}", markup=False)
+
+
+def _run_chart(config: ChartConfig, folder: Path, compare: Chart | None, console: Console) -> None:
+    start = time.monotonic(), time.process_time()
+    with progress(console, "training", charts.planned_updates(config), "updates") as advance:
+        chart = charts.train(config, advance)
+    seconds, work = time.monotonic() - start[0], time.process_time() - start[1]
+    charts.write(chart, [], folder)
+    figures = []
+    if not config.lives:
+        per_size = config.score_rounds + config.table_rounds
+        with progress(console, "measuring", per_size * len(chart.players), "rounds") as advance:
+            figures = [charts.measure(chart, config, size, advance) for size in chart.players]
+        charts.write(chart, figures, folder)
+    measured = [charts.figures_to_dict(each) for each in figures]
+    page = chart_report.write(
+        chart,
+        folder,
+        measured,
+        facts={
+            "Training": f"seed {config.seed}, {seconds:.0f} seconds, {work:.0f} of them of "
+            "processors",
+            "Configuration": "config.yaml in the same folder",
+        },
+        compare=compare,
+    )
+    for each in measured:
+        mean, interval = chart_report.number(each["exploitability"])
+        lost, alone = chart_report.worst(each["alone_among_threshold"])
+        won, field = chart_report.worst(each["field_against_threshold"])
+        console.print(
+            f"{each['players']} players: answered by {mean} lives a round ({interval}); hardest "
+            f"thresholds: {lost} among them {chart_report.number(alone)[0]}, {won} against the "
+            f"field {chart_report.number(field)[0]}"
+        )
+    console.print(f"chart and report: {page}", markup=False)

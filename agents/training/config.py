@@ -29,6 +29,7 @@ from agents.evaluation.options import (
     rules_of,
 )
 from thirtyone_env import Rules, make_bot
+from thirtyone_env.bots import drawing
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,92 @@ class KnockPpoConfig(RunConfig):
                 make_bot(name)
 
 
-ALGORITHMS: dict[str, type[RunConfig]] = {KnockPpoConfig.algorithm: KnockPpoConfig}
+@dataclass(frozen=True)
+class ChartConfig(RunConfig):
+    """Learn a knock chart on a bank of rounds; draws and discards are the kernel's."""
+
+    algorithm: ClassVar[str] = "chart"
+
+    name: str = "chart"
+    """The run's folder is runs/NAME-NUMBER."""
+    players: SeatCounts = (2, 3, 4, 5, 6)
+    """Numbers of players, one after the other; each is learned by itself."""
+    draws: str = "greedy"
+    """The rule that draws and discards for everybody."""
+    lives: bool = False
+    """Learn heads-up what to do with every number of own and other lives, for chances to win the
+    match; without, lives lost are counted alike in all of them."""
+    bank: int = 1_000_000
+    """Player-rounds of the bank at each number of players: rounds times players, halved."""
+    batch: int = 50_000
+    """The same of an update."""
+    passes: int = 25
+    """Times that the bank is gone through."""
+    tremble: float = 0.05
+    """Probability of doing the other thing, at the start; it falls to 0 in a straight line."""
+    calm: float = 0.5
+    """Share of the updates after which the tremble is 0."""
+    average_power: float = 2.0
+    """The t-th chart counts in the average as t to this power."""
+    regret_power: float = 2.0
+    """And the t-th batch in the regrets."""
+    memory: float = 0.1
+    """Share of a batch in the mean of the last batches' gains."""
+    lead: float = 40.0
+    """Batches of that mean that are counted ahead; 0 is plain regret matching+."""
+    shape: Literal["free", "monotone"] = "free"
+    """Any chart, or only charts that knock from some value on."""
+    turns: int = 5
+    """Own turns that are told apart; later ones count with the last."""
+    gains: tuple[int, ...] = (1, 9)
+    """Half points from which on a gain by the upcard counts in the next bin."""
+    pick_ups: bool = True
+    """Whether it matters that an opponent took the upcard in its last turn."""
+    seats: bool = True
+    """Whether the place in the round matters."""
+    first_value: int = 20
+    """Half points of the lowest bin of hand values."""
+    value_step: int = 2
+    """Half points from bin to bin."""
+    last_value: int = 60
+    """Half points of the highest bin."""
+    fit_rounds: int = 1_000_000
+    """Rounds that the best response is fitted on."""
+    score_rounds: int = 4_000_000
+    """New rounds that it is scored on."""
+    table_rounds: int = 400_000
+    """Rounds of the table against fixed thresholds."""
+    compare: str = ""
+    """A chart, by file or name, that the report shows the differences from; none if empty."""
+    threads: int = 2
+    """Threads; the numbers do not depend on them."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _at_least(self, bank=1000, batch=100, passes=1, threads=1, turns=1, value_step=1)
+        _at_least(self, fit_rounds=100, score_rounds=100, table_rounds=100)
+        _at_least(self, tremble=0, average_power=0, regret_power=0, lead=0, first_value=0)
+        for name in ("tremble", "calm", "memory"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
+        if self.last_value < self.first_value:
+            raise ConfigError(f"last_value must be at least {self.first_value}")
+        numbers = tuple(range(min(self.players, default=2), max(self.players, default=1) + 1))
+        if self.players != numbers:
+            raise ConfigError(f"players must be numbers one after the other, not {self.players}")
+        if self.lives and self.players != (2,):
+            raise ConfigError(f"lives are learned heads-up: players must be 2, not {self.players}")
+        with _named("draws"):
+            drawing(self.draws)
+        with _named("players"):
+            for size in self.players:
+                self.resolved_rules().check_seats(size)
+
+
+ALGORITHMS: dict[str, type[RunConfig]] = {
+    KnockPpoConfig.algorithm: KnockPpoConfig,
+    ChartConfig.algorithm: ChartConfig,
+}
 """The configuration of every algorithm, by the name that a file says under `algorithm`."""
 
 

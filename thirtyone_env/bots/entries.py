@@ -11,6 +11,7 @@ import numpy as np
 from thirtyone_env.bots import book as words
 from thirtyone_env.bots.book import BLOCK_SIZE, BLOCKS, HEADER_SIZE, UNIT, Book
 from thirtyone_env.bots.worth import DRAWS_AHEAD, DrawTables, draw_tables, exchange_tables, hand_key
+from thirtyone_env.charts import Chart
 from thirtyone_env.state import MAX_THRESHOLDS
 
 
@@ -141,3 +142,40 @@ def lookahead_entry(spec: str, options: Options, rules: Any, book: Book) -> int:
         return made
 
     return book.enter(spec, (family, key), header)
+
+
+def parse_chart(spec: str) -> tuple[str, str]:
+    """The chart, by file or name, and the rule of draws (or "") that the name of a bot says.
+
+    Raises:
+        ValueError: for a malformed name.
+    """
+    chart, option, draws = spec.partition(":")[2].partition(",draws=")
+    if not chart or bool(option) != bool(draws):
+        raise ValueError(
+            f"bot {spec!r}: write chart:NAME or chart:FILE, then ,draws=RULE if it is to draw by "
+            "another rule than it was made with, such as 'chart:danish,draws=lookahead:4'"
+        )
+    return chart, draws
+
+
+def chart_entry(spec: str, chart: Chart, header: int, rules: Any, book: Book) -> int:
+    """Place a chart and a header that says so; its entry.
+
+    Args:
+        spec: the bot's name.
+        chart: the chart.
+        header: the entry of the rule that draws, whose words are kept; 0 if it has none.
+        rules: the rules in force, a record of dtype `RULES`.
+        book: where to place it.
+    """
+    key = rules.tobytes()
+
+    def made() -> np.ndarray:
+        new = np.zeros(HEADER_SIZE, np.int64)
+        if header and book.array is not None:
+            new[:] = book.array[header : header + HEADER_SIZE]
+        new[words.CHART] = book.place(("chart", chart.digest), lambda: chart.book)
+        return new
+
+    return book.enter(spec, (key, chart.digest), made)

@@ -1,4 +1,4 @@
-"""When to knock: thresholds, and the advice of three sources."""
+"""When to knock: thresholds, charts, and the advice of three sources."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel
+from thirtyone_env.bots.book import CHART
+from thirtyone_env.bots.charting import chart_knocks
 from thirtyone_env.bots.counter import loses_for_sure
 from thirtyone_env.bots.hands import openly_collected
 from thirtyone_env.bots.lookahead import lookahead_threshold
@@ -88,8 +90,10 @@ FOUR_CARDS_MORE = 16
 
 
 @inlined_kernel
-def wants_knock_by_book(state: State, book: Any, bot: int, value: int) -> bool:
+def wants_knock_by_book(state: State, book: Any, bot: int, entry: int, value: int) -> bool:
     """Whether a bot that looks things up knocks with a hand of this value."""
+    if book[entry + CHART]:
+        return chart_knocks(state, book, np.int64(book[entry + CHART]))
     if value < lookahead_threshold(state, book):
         return False
     return bot != Bot.COUNTER or not loses_for_sure(state, value)
@@ -101,13 +105,14 @@ def wants_knock(state: State, book: Any) -> bool:
     seat = acting_seat(state)
     bot = np.int64(state.controllers[seat].bot)
     value = hand_value(np.int64(state.hands[seat]), state.rules)
+    if book is not None:
+        entry = np.int64(state.controllers[seat].entry)
+        if entry:
+            return wants_knock_by_book(state, book, bot, entry, value)
     if bot == Bot.NEVER_KNOCK:
         return False
     if bot == Bot.THRESHOLD:
         return value >= threshold_now(state)
-    if book is not None:
-        if bot >= Bot.LOOKAHEAD:
-            return wants_knock_by_book(state, book, bot, value)
     if bot == Bot.DANISH:
         threshold = danish_threshold(state)
     elif bot == Bot.DUTCH:

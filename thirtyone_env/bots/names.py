@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from thirtyone_env.bots.book import Book
-from thirtyone_env.bots.entries import lookahead_entry, parse_options
+from thirtyone_env.bots.entries import (
+    chart_entry,
+    lookahead_entry,
+    parse_chart,
+    parse_options,
+)
 from thirtyone_env.bots.knocking import Bot
+from thirtyone_env.charts import Chart
 from thirtyone_env.checks import check_choice
 from thirtyone_env.state import (
     ASK_ALL,
@@ -40,6 +47,7 @@ BOT_FORMS: tuple[str, ...] = (
     "swedish",
     "lookahead:K[,feed=X][,high=X][,knock=T1/T2/…]",
     "counter[,feed=X][,high=X][,knock=T1/T2/…]",
+    "chart:NAME[,draws=RULE]",
 )
 """How bots are named; T is in points, halves allowed."""
 LOOKING_AHEAD: dict[str, Bot] = {"lookahead": Bot.LOOKAHEAD, "counter": Bot.COUNTER}
@@ -59,6 +67,43 @@ def _thresholds(spec: str, text: str) -> list[int]:
             "in steps of one half, such as 'threshold:25' or 'threshold_by_turn:21,25.5,28'"
         )
     return [int(2 * v) for v in values]
+
+
+def drawing(spec: str, rules: Any = None, book: Book | None = None) -> np.ndarray:
+    """The CONTROLLER of a rule that draws and discards: one of `DRAWS`, or a bot that looks ahead.
+
+    Raises:
+        ValueError: for an unknown rule.
+    """
+    if isinstance(spec, str) and re.split("[:,]", spec)[0] in LOOKING_AHEAD:
+        return controller(spec, rules, book)
+    check_choice("draws", spec, (*DRAWS, *LOOKING_AHEAD))
+    result = np.zeros((), CONTROLLER)
+    result["bot"], result["ask"] = DRAWS[spec], ASK_NOTHING
+    return result
+
+
+def _chart(spec: str, rules: Any, book: Book | None) -> np.ndarray:
+    """The CONTROLLER of a bot that knocks by a chart."""
+    name, draws = parse_chart(spec)
+    chart = Chart.load(name)
+    result = drawing(draws or chart.draws, rules, book)
+    header = int(result["entry"])
+    result["entry"] = -1
+    if book is not None:
+        chart.check_record(rules)
+        result["entry"] = chart_entry(spec, chart, header, rules, book)
+    return result
+
+
+def check_seats(spec: str, num_players: int) -> None:
+    """Refuse a table that the bot of a name was not made for.
+
+    Raises:
+        ValueError: naming the numbers of players it knows.
+    """
+    if isinstance(spec, str) and spec.startswith("chart:"):
+        Chart.load(parse_chart(spec)[0]).check_players(num_players)
 
 
 def controller(spec: str, rules: Any = None, book: Book | None = None) -> np.ndarray:
@@ -99,6 +144,8 @@ def controller(spec: str, rules: Any = None, book: Book | None = None) -> np.nda
         result["bot"], result["entry"] = LOOKING_AHEAD[name.split(",")[0]], -1
         if book is not None:
             result["entry"] = lookahead_entry(spec, options, rules, book)
+    elif name == "chart":
+        result = _chart(spec, rules, book)
     elif isinstance(spec, str) and spec in BOT_FORMS and not text:
         result["bot"] = Bot[spec.upper()]
     else:
@@ -125,4 +172,6 @@ def bot_table() -> dict[str, str]:
         "counter[,feed=X][,high=X][,knock=T1/T2/…]": "as lookahead:4, with the cards counted that "
         "it has seen; after a knock with what opponents openly hold (in the exchange family it "
         "plays as lookahead:4)",
+        "chart:NAME[,draws=RULE]": "knocks by a chart, a shipped one or a file; draws and discards "
+        "by the rule that the chart was made with, or another one",
     }

@@ -34,7 +34,7 @@ from thirtyone_env.arena import (
     Tables,
     resolve_actions,
 )
-from thirtyone_env.bots import DRAWS, controller
+from thirtyone_env.bots import DRAWS, check_seats, controller
 from thirtyone_env.checks import check_choice, checked_number, is_whole
 from thirtyone_env.learner.kernels import (
     BEGIN,
@@ -130,6 +130,7 @@ def controller_of(opponent: Opponent, tables: Tables | None = None) -> np.ndarra
     if tables is None:
         found = controller(name)
     else:
+        check_seats(name, int(tables.states["num_players"].max()))
         found = controller(name, tables.states["rules"][0], tables.book)
     if isinstance(opponent, str) and found["ask"]:
         raise ValueError(f"opponent {opponent!r} decides outside; name a bot or give a policy")
