@@ -146,6 +146,7 @@ _CONSTANTS = (
     "_jit.py",
     "checks.py",
     "rules.py",
+    "solvers.py",
     "observation/__init__.py",
     "observation/layout.py",
 )

@@ -9,7 +9,9 @@ import numpy as np
 from thirtyone_env.bots.book import Book
 from thirtyone_env.bots.entries import lookahead_entry, parse_options
 from thirtyone_env.bots.knocking import Bot
+from thirtyone_env.bots.solver_entry import solver_entry
 from thirtyone_env.checks import check_choice
+from thirtyone_env.solvers import Solver
 from thirtyone_env.state import (
     ASK_ALL,
     ASK_KNOCK,
@@ -40,6 +42,7 @@ BOT_FORMS: tuple[str, ...] = (
     "swedish",
     "lookahead:K[,feed=X][,high=X][,knock=T1/T2/…]",
     "counter[,feed=X][,high=X][,knock=T1/T2/…]",
+    "solver:NAME|FILE",
 )
 """How bots are named; T is in points, halves allowed."""
 LOOKING_AHEAD: dict[str, Bot] = {"lookahead": Bot.LOOKAHEAD, "counter": Bot.COUNTER}
@@ -99,6 +102,11 @@ def controller(spec: str, rules: Any = None, book: Book | None = None) -> np.nda
         result["bot"], result["entry"] = LOOKING_AHEAD[name.split(",")[0]], -1
         if book is not None:
             result["entry"] = lookahead_entry(spec, options, rules, book)
+    elif name == "solver" and text:
+        solver = Solver.load(text)
+        result["bot"], result["entry"] = Bot.SOLVER, -1
+        if book is not None:
+            result["entry"] = solver_entry(spec, solver, rules, book)
     elif isinstance(spec, str) and spec in BOT_FORMS and not text:
         result["bot"] = Bot[spec.upper()]
     else:
@@ -125,4 +133,6 @@ def bot_table() -> dict[str, str]:
         "counter[,feed=X][,high=X][,knock=T1/T2/…]": "as lookahead:4, with the cards counted that "
         "it has seen; after a knock with what opponents openly hold (in the exchange family it "
         "plays as lookahead:4)",
+        "solver:NAME|FILE": "every decision by what it is worth in the rest of the round, from a "
+        "solver's tables; by the rules that they were made for alone",
     }
