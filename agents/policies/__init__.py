@@ -8,8 +8,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from agents.policies.neural import KnockPolicy, PolicyFileError
+from agents.policies.neural import FILE_NAME, KnockPolicy, PolicyFileError
 from agents.policies.scripted import ForeignPolicy, ScriptedPolicy
+from agents.policies.tables import SOLVER_FILE, TablesPolicy
 from thirtyone_env import Policy, Rules
 from thirtyone_env.arena import Tables
 from thirtyone_env.bots import BOT_FORMS, BOTS
@@ -22,7 +23,9 @@ __all__ = [
     "PolicyFileError",
     "ScriptedPolicy",
     "TablePolicy",
+    "TablesPolicy",
     "make",
+    "saved_in",
     "seated",
     "split_names",
 ]
@@ -61,6 +64,9 @@ def make(name_or_path: str) -> TablePolicy:
     """
     path = Path(name_or_path)
     if path.exists():
+        tables = path / SOLVER_FILE if path.is_dir() else path
+        if tables.suffix == ".npz" and tables.exists():
+            return TablesPolicy(tables)
         return KnockPolicy.load(path)
     try:
         return ScriptedPolicy(name_or_path)
@@ -72,6 +78,11 @@ def make(name_or_path: str) -> TablePolicy:
         raise ValueError(
             f"{name_or_path!r} is neither a bot ({', '.join(BOT_FORMS)}) nor a saved policy{hint}"
         ) from error
+
+
+def saved_in(folder: Path) -> bool:
+    """Whether a run folder holds a policy."""
+    return any((folder / name).exists() for name in (FILE_NAME, SOLVER_FILE))
 
 
 def seated(policy: str | TablePolicy | Policy) -> TablePolicy:
