@@ -1,8 +1,9 @@
-"""Measure policies: `python evaluate.py benchmark POLICY... [--key value ...]`."""
+"""Measure policies: `python evaluate.py benchmark POLICY... [--key value ...]`, or `exploit`."""
 
 import sys
 
-from agents.evaluation.cli import main
+from agents.evaluation.cli import COMMANDS, main
+from agents.training.exploit import ExploitCommand
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(commands={**COMMANDS, "exploit": ExploitCommand}))

@@ -337,6 +337,7 @@ _CONSTANTS = (
     "charts.py",
     "checks.py",
     "rules.py",
+    "solvers.py",
     "threads.py",
     "observation/__init__.py",
     "observation/layout.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -99,17 +99,23 @@ COMMANDS: dict[str, Callable[..., Callable[[], None]]] = {
 """The subcommands; a new one is a dataclass that is called without arguments."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(
+    argv: Sequence[str] | None = None,
+    commands: Mapping[str, Callable[..., Callable[[], None]]] = COMMANDS,
+) -> int:
     """Run the command.
 
     Args:
         argv: the words after the program's name; those of the process if not given.
+        commands: the subcommands; the script adds those that learn.
 
     Returns:
         The exit status: 0, 2 for a wrong command line, 130 when interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    command = tyro.extras.subcommand_cli_from_dict(COMMANDS, args=arguments, prog="evaluate.py")
+    command = tyro.extras.subcommand_cli_from_dict(
+        dict(commands), args=arguments, prog="evaluate.py"
+    )
     try:
         command()
     except ValueError as error:

@@ -8,12 +8,16 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from agents.policies.neural import KnockPolicy, PolicyFileError
+from agents.policies.neural import FILE_NAME, KnockPolicy, PolicyFileError
 from agents.policies.scripted import ForeignPolicy, ScriptedPolicy
+from agents.policies.tables import SOLVER_FILE, TablesPolicy
 from thirtyone_env import Policy, Rules, make_bot
 from thirtyone_env.arena import Tables
 from thirtyone_env.bots import BOT_FORMS, BOTS
 from thirtyone_env.policy import Bot, KernelBot
+
+CHART_FILE = "chart.json"
+"""What a run folder of a chart holds."""
 
 __all__ = [
     "DecidingPolicy",
@@ -22,7 +26,9 @@ __all__ = [
     "PolicyFileError",
     "ScriptedPolicy",
     "TablePolicy",
+    "TablesPolicy",
     "make",
+    "saved_in",
     "seated",
     "split_names",
 ]
@@ -61,6 +67,12 @@ def make(name_or_path: str) -> TablePolicy:
     """
     path = Path(name_or_path)
     if path.exists():
+        tables = path / SOLVER_FILE if path.is_dir() else path
+        if tables.suffix == ".npz" and tables.exists():
+            return TablesPolicy(tables)
+        chart = path / CHART_FILE if path.is_dir() else path
+        if chart.name == CHART_FILE and chart.exists():
+            return ScriptedPolicy(f"chart:{chart}")
         return KnockPolicy.load(path)
     try:
         return _of_bot(make_bot(name_or_path))
@@ -77,6 +89,11 @@ def make(name_or_path: str) -> TablePolicy:
 def _of_bot(bot: Bot) -> TablePolicy:
     """A scripted policy for the match runner."""
     return ScriptedPolicy(bot.name) if isinstance(bot, KernelBot) else ForeignPolicy(bot)
+
+
+def saved_in(folder: Path) -> bool:
+    """Whether a run folder holds a policy."""
+    return any((folder / name).exists() for name in (FILE_NAME, SOLVER_FILE, CHART_FILE))
 
 
 def seated(policy: str | TablePolicy | Policy) -> TablePolicy:

@@ -14,11 +14,11 @@ from rich.console import Console
 from agents.evaluation import benchmark, chart_report, report
 from agents.evaluation.cli import BenchmarkCommand
 from agents.evaluation.progress import progress
-from agents.policies import KnockPolicy, TablePolicy, make
-from agents.policies.neural import FILE_NAME
+from agents.policies import TablePolicy, make, saved_in
 from agents.training import run
+from agents.training.algorithms import algorithm_of
 from agents.training.charts import training as charts
-from agents.training.config import ChartConfig, KnockPpoConfig, RunConfig, load
+from agents.training.config import ChartConfig, RunConfig, load
 from thirtyone_env.charts import Chart
 
 INTERRUPTED = 130
@@ -64,8 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             _run(config, folder, opponents, console)
     except KeyboardInterrupt:
-        saved = (folder / FILE_NAME).exists() or (folder / "chart.json").exists()
-        what = f"the policy so far is in {folder}" if saved else "there was no policy yet"
+        what = (
+            f"the policy so far is in {folder}" if saved_in(folder) else "there was no policy yet"
+        )
         console.print(f"interrupted; {what}", markup=False)
         return INTERRUPTED
     return 0
@@ -91,14 +92,13 @@ def parse(path: str, overrides: Sequence[str] = ()) -> RunConfig:
 def _run(
     config: RunConfig, folder: Path, opponents: Sequence[TablePolicy], console: Console
 ) -> None:
-    from agents.training.knock_ppo import planned_steps, train  # imports torch: seconds
-
-    assert isinstance(config, KnockPpoConfig)
+    algorithm = algorithm_of(config)
     start = time.monotonic()
-    with progress(console, "training", planned_steps(config), "steps") as advance:
-        policy = train(config, folder, advance)
+    steps = algorithm.planned_steps(config)
+    with progress(console, "training", steps, algorithm.STEPS) as advance:
+        algorithm.train(config, folder, advance)
     seconds = time.monotonic() - start
-    policy = KnockPolicy.load(folder)
+    policy = make(str(folder))
     measured = config.benchmark
     total = benchmark.count_deals(1, len(opponents), len(measured.players), measured.deals)
     with progress(console, "benchmark", total, "deals") as advance:
@@ -115,9 +115,9 @@ def _run(
     page = report.write(
         results,
         folder,
-        title=f"When to knock: {policy.name}",
+        title=f"{algorithm.TITLE}: {policy.name}",
         facts={
-            "Training": f"{planned_steps(config):,} steps of {config.algorithm} at tables of "
+            "Training": f"{steps:,} {algorithm.STEPS} of {config.algorithm} at tables of "
             f"{' and '.join(str(n) for n in config.players)}, seed {config.seed}, "
             f"{seconds:.0f} seconds",
             "Configuration": "config.yaml in the same folder",

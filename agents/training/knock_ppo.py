@@ -28,6 +28,8 @@ from agents.policies.neural import KnockPolicyConfig
 from agents.training.config import KnockPpoConfig
 from thirtyone_env.adapters.sb3 import KnockVecEnv
 
+TITLE = "When to knock"
+STEPS = "steps"
 _ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 
 

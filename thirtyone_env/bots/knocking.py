@@ -36,6 +36,8 @@ class Bot(IntEnum):
     """Draws and discards by what a hand is worth some own draws ahead."""
     COUNTER = 8
     """The same, with the cards counted that were seen."""
+    SOLVER = 9
+    """Decides by a solver's tables of what each decision is worth in the rest of the round."""
 
 
 @inlined_kernel

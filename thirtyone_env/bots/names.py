@@ -15,8 +15,10 @@ from thirtyone_env.bots.entries import (
     parse_options,
 )
 from thirtyone_env.bots.knocking import Bot
+from thirtyone_env.bots.solver_entry import solver_entry
 from thirtyone_env.charts import Chart
 from thirtyone_env.checks import check_choice
+from thirtyone_env.solvers import Solver
 from thirtyone_env.state import (
     ASK_ALL,
     ASK_KNOCK,
@@ -48,6 +50,7 @@ BOT_FORMS: tuple[str, ...] = (
     "lookahead:K[,feed=X][,high=X][,knock=T1/T2/…]",
     "counter[,feed=X][,high=X][,knock=T1/T2/…]",
     "chart:NAME[,draws=RULE]",
+    "solver:NAME|FILE",
 )
 """How bots are named; T is in points, halves allowed."""
 LOOKING_AHEAD: dict[str, Bot] = {"lookahead": Bot.LOOKAHEAD, "counter": Bot.COUNTER}
@@ -146,6 +149,11 @@ def controller(spec: str, rules: Any = None, book: Book | None = None) -> np.nda
             result["entry"] = lookahead_entry(spec, options, rules, book)
     elif name == "chart":
         result = _chart(spec, rules, book)
+    elif name == "solver" and text:
+        solver = Solver.load(text)
+        result["bot"], result["entry"] = Bot.SOLVER, -1
+        if book is not None:
+            result["entry"] = solver_entry(spec, solver, rules, book)
     elif isinstance(spec, str) and spec in BOT_FORMS and not text:
         result["bot"] = Bot[spec.upper()]
     else:
@@ -174,4 +182,6 @@ def bot_table() -> dict[str, str]:
         "plays as lookahead:4)",
         "chart:NAME[,draws=RULE]": "knocks by a chart, a shipped one or a file; draws and discards "
         "by the rule that the chart was made with, or another one",
+        "solver:NAME|FILE": "every decision by what it is worth in the rest of the round, from a "
+        "solver's tables; by the rules that they were made for alone",
     }

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from agents.evaluation.statistics import Estimate
+from agents.policies import CHART_FILE
 from agents.policies.files import write_text
 from agents.training.charts.bank import deal_bank, deal_chunks, life_swings
 from agents.training.charts.learning import Recipe, Setting, learn
@@ -23,7 +24,7 @@ from agents.training.charts.response import best_response, worth
 from agents.training.config import ChartConfig
 from thirtyone_env.charts import Axes, Chart
 
-FILE_NAME = "chart.json"
+FILE_NAME = CHART_FILE
 THRESHOLDS = tuple(range(17, 32))
 """The fixed thresholds, in points, of the table."""
 LEARN, FIT, SCORE, TABLE = range(4)

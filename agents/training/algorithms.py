@@ -1,0 +1,26 @@
+"""The learning algorithms by name: each is a module, imported when a run needs it.
+
+Such a module has `TITLE`, what its policies are about; `STEPS`, what its budget counts;
+`planned_steps(config)`; and `train(config, folder, advance)`, which leaves in the folder a policy
+that `agents.policies.make` finds there.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from agents.training.config import ALGORITHMS, ChartConfig, KnockPpoConfig, RunConfig, SolverConfig
+
+MODULES: dict[str, str] = {
+    KnockPpoConfig.algorithm: "agents.training.knock_ppo",
+    SolverConfig.algorithm: "agents.training.solver",
+}
+"""The module of every algorithm but charts, which have a report of their own."""
+
+assert set(MODULES) | {ChartConfig.algorithm} == set(ALGORITHMS)
+
+
+def algorithm_of(config: RunConfig) -> Any:
+    """The module that learns by a configuration; what it needs, such as torch, is imported now."""
+    return import_module(MODULES[config.algorithm])
