@@ -15,6 +15,7 @@ from typing import Any
 
 from agents.evaluation.match import KnockCounts, lone, play
 from agents.evaluation.statistics import LEVEL
+from agents.evaluation.tables import Column, DataTable
 from agents.policies import DecidingPolicy, TablePolicy
 from thirtyone_env.rules import Rules
 
@@ -187,6 +188,31 @@ def to_csv(benchmark: Benchmark) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def to_parquet(benchmark: Benchmark) -> bytes:
+    """The rows as a Parquet file.
+
+    Raises:
+        ValueError: if pyarrow is not installed.
+    """
+    rows = [_with_verdict(row) for row in benchmark.rows]
+    columns = tuple(Column(name, name, _UNITS.get(name, "share of matches")) for name in rows[0])
+    values = tuple(tuple(row.values()) for row in rows)
+    return DataTable("benchmark", "Benchmark", columns, values).to_parquet()
+
+
+_UNITS = {
+    "policy": "name",
+    "opponent": "name",
+    "players": "seats",
+    "deals": "deals",
+    "matches": "matches",
+    "payoff": "stakes a match",
+    "payoff_low": "stakes a match",
+    "payoff_high": "stakes a match",
+    "verdict": "side of par on which the whole interval lies",
+}
 
 
 def _with_verdict(row: Row) -> dict[str, Any]:

@@ -32,8 +32,8 @@ DPI = 220
 
 # Stand-ins for colours that the page chooses; see `svg`.
 INK, LINE = "#101112", "#d0d1d2"
-_GREY = "#9b9b9b"
-_COLOURS = ("#2a78b5", "#d1661f", "#2e8b57", "#8a5bb0", "#b5872a")
+GREY = "#9b9b9b"
+COLOURS = ("#2a78b5", "#d1661f", "#2e8b57", "#8a5bb0", "#b5872a")
 STYLE: Any = {
     "font.size": 8.5,
     "font.family": "DejaVu Sans",
@@ -82,7 +82,7 @@ def win_rates(benchmark: Benchmark) -> Figure:
             panel.set_title(f"{table_name(size)} (par {percent(1 / size, 0)})")
         panels[-1].set_xlabel(f"matches won, % ({benchmark.level:.0%} intervals)")
         if len(policies) > 1:
-            handles = [Patch(color=_colour(i), label=name) for i, name in enumerate(policies)]
+            handles = [Patch(color=colour(i), label=name) for i, name in enumerate(policies)]
             figure.legend(handles=handles, loc="outside upper left", frameon=False, ncols=2)
     return figure
 
@@ -99,19 +99,19 @@ def _win_rate_panel(
         i = policies.index(row.policy)
         y = opponents.index(row.opponent) + (i - (len(policies) - 1) / 2) * spread
         if 100 * row.win_rate > high:
-            panel.plot(high, y, ">", markersize=5, color=_colour(i), clip_on=False)
+            panel.plot(high, y, ">", markersize=5, color=colour(i), clip_on=False)
             _write_rate(panel, row, y)
             continue
         error = [[row.win_rate - row.win_rate_low], [row.win_rate_high - row.win_rate]]
-        colour = _colour(i) if row.verdict == "above" else _GREY
+        tone = colour(i) if row.verdict == "above" else GREY
         panel.errorbar(
             100 * row.win_rate,
             y,
             xerr=100 * np.maximum(error, 0),
             fmt={"above": "o", "at": "D", "below": "s"}[row.verdict],
             markersize=3.6,
-            color=colour,
-            markerfacecolor=colour if row.verdict == "above" else "none",
+            color=tone,
+            markerfacecolor=tone if row.verdict == "above" else "none",
             capsize=2.2,
             linewidth=1.2,
         )
@@ -172,7 +172,7 @@ def knock_chart(benchmark: Benchmark, policy: str) -> Figure:
         bar.set_label("knocks, % of decisions")
         bar.outline.set_visible(False)
         grey = Patch(
-            facecolor=_GREY, alpha=0.35, label=f"not reached (under {MIN_DECISIONS} decisions)"
+            facecolor=GREY, alpha=0.35, label=f"not reached (under {MIN_DECISIONS} decisions)"
         )
         figure.legend(handles=[grey], loc="outside lower left", frameon=False, fontsize=7.5)
     return figure
@@ -193,7 +193,7 @@ def knock_shares(benchmark: Benchmark, policy: str, players: int) -> np.ma.Maske
 def _heat_map(panel: mpl.axes.Axes, share: np.ma.MaskedArray, low: int) -> QuadMesh:
     """Draw shares [values, turns], the first row being the value `low`."""
     rows, columns = share.shape
-    panel.set_facecolor(mpl.colors.to_rgba(_GREY, 0.35))
+    panel.set_facecolor(mpl.colors.to_rgba(GREY, 0.35))
     mesh = panel.pcolormesh(
         np.arange(columns + 1) + 0.5,
         np.arange(low, low + rows + 1) - 0.5,
@@ -245,5 +245,6 @@ def inline_svg(figure: Figure, name: str) -> str:
     return re.sub(r"url\(#", f"url(#{name}-", body)
 
 
-def _colour(i: int) -> str:
-    return _COLOURS[i % len(_COLOURS)]
+def colour(i: int) -> str:
+    """The i-th colour, from the first again after the last."""
+    return COLOURS[i % len(COLOURS)]

@@ -27,16 +27,11 @@ from agents.policies.neural import one_torch_thread
 from thirtyone_env import Policy, Rules
 from thirtyone_env.arena import Tables, play_matches
 from thirtyone_env.state import NOBODY
+from thirtyone_env.tally import MAX_TURNS, MAX_VALUE, Knock, WatchedTables
 from thirtyone_env.threads import usable_cores
 
 CHUNK_DEALS = 1024
 """Deals a chunk: enough that batched inference pays, and small enough to share among workers."""
-
-MAX_TURNS = 24
-"""Own turns that are counted apart; later ones count with the last."""
-
-MAX_VALUE = 41
-"""Highest hand value, in points."""
 
 
 class IllegalActionError(ValueError):
@@ -62,15 +57,6 @@ class KnockCounts:
         shape = (MAX_TURNS, MAX_VALUE + 1)
         return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
 
-    def count(self, turns: np.ndarray, half_points: np.ndarray, knocked: np.ndarray) -> None:
-        """Count decisions: own turns int[N], hand values int[N] in half points, knocks bool[N]."""
-        size = MAX_VALUE + 1
-        cells = np.minimum(turns, MAX_TURNS - 1).astype(np.int64) * size + half_points // 2
-        shape = self.decisions.shape
-        self.decisions.__iadd__(np.bincount(cells, minlength=self.decisions.size).reshape(shape))
-        knocks = np.bincount(cells[knocked], minlength=self.decisions.size).reshape(shape)
-        self.knocks.__iadd__(knocks)
-
     def __add__(self, other: KnockCounts) -> KnockCounts:
         return KnockCounts(self.decisions + other.decisions, self.knocks + other.knocks)
 
@@ -84,7 +70,7 @@ class Matches:
     payoffs: np.ndarray
     """float64[D, R, P]: payoff of each policy in each deal and rotation."""
     knocks: tuple[KnockCounts, ...]
-    """By policy; bots of the kernel are not counted."""
+    """By policy; nothing is counted where all are bots of the kernel."""
 
     def payoff(self, policy: int) -> Estimate:
         """Mean payoff of a match, with its interval by deal."""
@@ -139,9 +125,11 @@ def play(
     def run(chunk: range) -> tuple[np.ndarray, tuple[KnockCounts, ...]]:
         numbers = np.arange(chunk.start, chunk.stop)
         if deciding:
-            result = _play_deciding(line_up, rules, numbers, seed)
+            played = play_deals(line_up, rules, numbers, seed)
+            result = played.payoffs, _knock_counts(played.knocks)
         else:
-            result = _play_bots(line_up, rules, numbers, seed)
+            nothing = tuple(KnockCounts.empty() for _ in line_up)
+            result = play_bots(line_up, rules, numbers, seed), nothing
         if progress is not None:
             progress(len(chunk))
         return result
@@ -168,9 +156,10 @@ def seats_of(size: int) -> np.ndarray:
     return (np.arange(size) + rotations) % size
 
 
-def _play_bots(
+def play_bots(
     policies: Sequence[TablePolicy], rules: Rules, deals: np.ndarray, seed: int
-) -> tuple[np.ndarray, tuple[KnockCounts, ...]]:
+) -> np.ndarray:
+    """Payoffs float64[D, R, P] of bots of the kernel, in every rotation of the seats."""
     size = len(policies)
     payoffs = np.empty((deals.size, size, size))
     for rotation, seats in enumerate(seats_of(size)):
@@ -179,53 +168,155 @@ def _play_bots(
             bots[seat] = policy.controller
         by_seat = play_matches(rules, bots, seed=seed, matches=deals, threads=1)
         payoffs[:, rotation] = by_seat[:, seats]
-    return payoffs, tuple(KnockCounts.empty() for _ in policies)
+    return payoffs
 
 
-def _play_deciding(
-    policies: Sequence[TablePolicy], rules: Rules, deals: np.ndarray, seed: int
-) -> tuple[np.ndarray, tuple[KnockCounts, ...]]:
+def _knock_counts(knocks: np.ndarray) -> tuple[KnockCounts, ...]:
+    return tuple(KnockCounts(table[Knock.ASKED], table[Knock.KNOCKED]) for table in knocks)
+
+
+@dataclass(frozen=True)
+class Played:
+    """Everything about some deals of one line-up, with what `thirtyone_env.tally` counts.
+
+    The policies are those of the line-up in its order, `P` of them.
+    """
+
+    payoffs: np.ndarray
+    """float64[D, R, P]: match payoffs."""
+    places: np.ndarray
+    """float64[D, R, P]: finishing ranks from 1; those who went out together share theirs."""
+    lives: np.ndarray
+    """float64[D, R, P]: life swings, summed over the rounds of the match."""
+    dealt: np.ndarray
+    """int32[D, R, P]: rounds that the policy was dealt in."""
+    luck: np.ndarray
+    """float64[D, R, P, len(LUCK)]: own luck of the draw less the mean of the others'."""
+    position: np.ndarray
+    """int8[D, R, P]: places after the seat that began the first round."""
+    forfeited: np.ndarray
+    """bool[D, R, P]: the policy forfeited the match."""
+    counts: np.ndarray
+    """int64[P, len(Event)]"""
+    knocks: np.ndarray
+    """int64[P, len(Knock), MAX_TURNS, MAX_VALUE + 1]"""
+    lengths: np.ndarray
+    """int64[2, MAX_LENGTH]"""
+    faults: tuple[str, ...] = ()
+    """What the forfeits were for, by policy; empty where there was none."""
+
+
+def play_deals(
+    policies: Sequence[TablePolicy],
+    rules: Rules,
+    deals: np.ndarray,
+    seed: int,
+    *,
+    luck: bool = False,
+    forfeits: bool = False,
+) -> Played:
+    """Play some deals in every rotation of the seats, watching.
+
+    Args:
+        policies: one a seat, made for this table.
+        rules: of every match.
+        deals: int64[D], match numbers.
+        seed: start of the cards and of the bots' randomness.
+        luck: whether to measure the luck of the draw.
+        forfeits: whether a policy that fails or chooses an illegal action forfeits the match, and
+            the others share it; otherwise that is an error.
+
+    Raises:
+        IllegalActionError: for an illegal action, unless `forfeits`.
+    """
     size = len(policies)
     seats = np.tile(seats_of(size), (deals.size, 1))  # [B, P]
-    tables = Tables(rules, size, seed=seed, matches=np.repeat(deals, size))
+    at_seat = np.argsort(seats, axis=1)  # [B, S]: the policy of every seat
+    tables = WatchedTables(
+        rules, size, seed=seed, matches=np.repeat(deals, size), owners=at_seat, luck=luck
+    )
     rows = np.arange(len(seats))
     for p, policy in enumerate(policies):
         tables.set_controllers(rows, seats[:, p], policy.controller)
-    at_seat = np.argsort(seats, axis=1)  # [B, S]: the policy of every seat
-    counts = tuple(KnockCounts.empty() for _ in policies)
+    referee = _Referee(policies, tables, forfeits)
     tables.play()
     while True:
         seats_to_act = tables.waiting
-        rows = np.flatnonzero(seats_to_act != NOBODY)
+        rows = np.flatnonzero((seats_to_act != NOBODY) & (referee.offender < 0))
         if not rows.size:
             break
-        asked = at_seat[rows, seats_to_act[rows]]
-        _decide(policies, tables, rows, asked, counts)
-    payoffs = tables.payoffs("match")
-    by_policy = np.take_along_axis(payoffs, seats, axis=1)
-    return by_policy.reshape(deals.size, size, size), counts
+        referee.decide(rows, at_seat[rows, seats_to_act[rows]])
+    return _played(tables, seats, referee)
 
 
-def _decide(
-    policies: Sequence[TablePolicy],
-    tables: Tables,
-    rows: np.ndarray,
-    asked: np.ndarray,
-    counts: Sequence[KnockCounts],
-) -> None:
-    """One decision in each of these rows; `asked` int[N] says whose it is."""
-    actions = np.zeros(rows.size, np.int64)
-    turns, values = tables.waiting_turn, tables.waiting_value
-    for p in np.unique(asked):
-        policy = cast(DecidingPolicy, policies[p])
-        places = np.flatnonzero(asked == p)
-        mine = rows[places]
-        chosen = np.asarray(policy.act_batch(tables, mine))
-        _check_legal(policy, chosen, tables, mine)
-        actions[places] = chosen
-        if policy.controller == "knock":
-            counts[p].count(turns[mine], values[mine], chosen == 1)
-    tables.act(actions, rows)
+def _played(tables: WatchedTables, seats: np.ndarray, referee: _Referee) -> Played:
+    """The results by policy."""
+    size = seats.shape[1]
+
+    def by_policy(values: np.ndarray) -> np.ndarray:
+        found = np.take_along_axis(values[:, :size], seats, axis=1)
+        return found.reshape(-1, size, size)
+
+    payoffs, places = by_policy(tables.payoffs("match")), by_policy(tables.places)
+    stopped_by = np.zeros(seats.shape, bool)
+    stopped = np.flatnonzero(referee.offender >= 0)
+    stopped_by[stopped, referee.offender[stopped]] = True
+    forfeited = stopped_by.reshape(-1, size, size)
+    over = forfeited.any(axis=2)
+    payoffs[over] = np.where(forfeited[over], -1.0, 1 / (size - 1)) / (size - 1)
+    places[over] = np.where(forfeited[over], size, size / 2)
+    luck = tables.marks["luck"][:, :size]
+    luck = luck - (luck.sum(axis=1, keepdims=True) - luck) / (size - 1)
+    luck = np.take_along_axis(luck, seats[:, :, None], axis=1)
+    first = tables.marks["first"].astype(np.int64)[:, None]
+    return Played(
+        payoffs=payoffs,
+        places=places,
+        lives=by_policy(tables.payoffs("lives")),
+        dealt=by_policy(tables.marks["dealt"]),
+        luck=luck.reshape(-1, size, size, luck.shape[-1]),
+        position=((seats - first) % size).astype(np.int8).reshape(-1, size, size),
+        forfeited=forfeited,
+        counts=tables.counts,
+        knocks=tables.knocks,
+        lengths=tables.lengths,
+        faults=tuple(referee.faults),
+    )
+
+
+class _Referee:
+    """Asks the policies and judges what they answer."""
+
+    def __init__(self, policies: Sequence[TablePolicy], tables: Tables, forfeits: bool) -> None:
+        self.policies, self.tables, self.forfeits = policies, tables, forfeits
+        self.offender = np.full(tables.size, NOBODY)
+        self.faults = [""] * len(policies)
+
+    def decide(self, rows: np.ndarray, asked: np.ndarray) -> None:
+        """One decision in each of these rows; `asked` int[N] says whose it is."""
+        actions = np.zeros(rows.size, np.int64)
+        for p in np.unique(asked):
+            places = np.flatnonzero(asked == p)
+            actions[places] = self._answers(int(p), rows[places])
+        going_on = self.offender[rows] < 0
+        self.tables.act(actions[going_on], rows[going_on])
+
+    def _answers(self, p: int, rows: np.ndarray) -> np.ndarray:
+        policy = cast(DecidingPolicy, self.policies[p])
+        if not self.forfeits:
+            chosen = np.asarray(policy.act_batch(self.tables, rows))
+            _check_legal(policy, chosen, self.tables, rows)
+            return chosen
+        try:
+            chosen = np.asarray(policy.act_batch(self.tables, rows))
+            _check_legal(policy, chosen, self.tables, rows)
+        except Exception as fault:  # whatever a policy of anybody's may raise
+            if rows.size > 1:  # only the tables concerned are lost
+                return np.concatenate([self._answers(p, rows[i : i + 1]) for i in range(rows.size)])
+            self.offender[rows] = p
+            self.faults[p] = self.faults[p] or f"{type(fault).__name__}: {fault}"
+            return np.zeros(1, np.int64)
+        return chosen
 
 
 def _check_legal(

@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from matplotlib.figure import Figure
 from rich.table import Table
 
 from agents.evaluation import chart
 from agents.evaluation.benchmark import Benchmark, Row, to_csv, to_json
 from agents.evaluation.chart import percent, table_name
+from agents.evaluation.pages import environment
 from agents.policies.files import write_bytes, write_text
 from thirtyone_env.rules import Rules
 
-TEMPLATES = Path(__file__).with_name("templates")
 PAGE = "report.html"
 _MARK = {"above": "▲ above par", "at": "● at par", "below": "▼ below par"}
 _STYLE = {"above": "green", "at": "yellow", "below": "red"}
@@ -123,27 +122,24 @@ def write(
         prefix = f"{name}-" if len(deciding) > 1 else ""
         _write_figure(figure, folder / f"{prefix}knock_chart")
         charts.append((name, chart.inline_svg(figure, f"knocks{i}")))
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     first = benchmark.rows[0]
-    page = environment.get_template(PAGE).render(
-        title=title,
-        sections=sections(benchmark),
-        several=len({row.policy for row in benchmark.rows}) > 1,
-        marks=_MARK,
-        level=f"{benchmark.level:.0%}",
-        win_rates=chart.inline_svg(rates, "rates"),
-        charts=charts,
-        facts={
-            **_facts(benchmark, first),
-            **(facts or {}),
-        },
-        repeat=repeat,
+    page = (
+        environment()
+        .get_template(PAGE)
+        .render(
+            title=title,
+            sections=sections(benchmark),
+            several=len({row.policy for row in benchmark.rows}) > 1,
+            marks=_MARK,
+            level=f"{benchmark.level:.0%}",
+            win_rates=chart.inline_svg(rates, "rates"),
+            charts=charts,
+            facts={
+                **_facts(benchmark, first),
+                **(facts or {}),
+            },
+            repeat=repeat,
+        )
     )
     write_text(folder / PAGE, page)
     return folder / PAGE

@@ -157,6 +157,16 @@ def test_the_command_prints_a_table_that_fits(capsys, tmp_path):
     assert (tmp_path / "out" / "report.html").exists()
 
 
+def test_the_command_writes_parquet(tmp_path, capsys):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert main(words("danish", "--format", "parquet", "--out", str(tmp_path))) == 0
+    table = parquet.read_table(tmp_path / "benchmark.parquet")
+    assert table.num_rows == 4
+    assert table.schema.field("payoff").metadata == {b"unit": b"stakes a match"}
+    assert main(words("danish", "--format", "parquet")) == 2
+    assert "--out" in capsys.readouterr().err
+
+
 def test_the_command_plays_house_rules(capsys):
     more = ("threshold:21", "--house-rules", "min_knock=25,lives=1", "--format", "csv")
     assert main(words(*more)) == 0

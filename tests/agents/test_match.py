@@ -8,7 +8,7 @@ import torch
 
 import thirtyone_env
 from agents.evaluation import match
-from agents.evaluation.match import IllegalActionError, KnockCounts, lone, play
+from agents.evaluation.match import IllegalActionError, lone, play
 from tests.agents.small import small_policy, threshold_policy
 from thirtyone_env import Rules
 
@@ -117,14 +117,6 @@ def test_knocks_are_counted_where_they_happen():
     assert (counts.knocks[:, 25:] == counts.decisions[:, 25:]).all()
     assert counts.knocks.sum() > 0
     assert counts.decisions[0].sum() > counts.decisions[1].sum() > 0
-
-
-def test_late_turns_and_half_points_have_a_place():
-    counts = KnockCounts.empty()
-    counts.count(np.array([500, 0]), np.array([61, 62]), np.array([True, False]))
-    assert counts.decisions[-1, 30] == counts.knocks[-1, 30] == 1
-    assert counts.decisions[0, 31] == 1
-    assert counts.knocks[0, 31] == 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,341 @@
+"""A tournament: a plan of line-ups and deals, the matches of it, and what they say.
+
+Every match is assigned before the first is played: each line-up plays the same deals, each deal in
+all rotations of the seats, in chunks of a fixed size. A finished chunk is a file, so a tournament
+that was stopped goes on where it was; only deals that every line-up has finished are counted.
+
+Shapes: `N` policies of the roster, `L` line-ups, `D` deals, `R` rotations, `P` policies of a
+line-up (= players).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, fields
+from itertools import combinations, combinations_with_replacement, permutations
+from math import comb, factorial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from agents.evaluation.jobs import run_jobs
+from agents.evaluation.match import Played, play_deals
+from agents.policies import DecidingPolicy, TablePolicy
+from agents.policies.files import write_bytes, write_text
+from agents.policies.neural import one_torch_thread
+from thirtyone_env.rules import Rules
+
+Pairing = Literal["all", "duel", "lone"]
+CHUNK_DEALS = 256
+"""Deals a chunk: what an interrupt may lose, and a batch for learned policies."""
+PLAN_FILE = "plan.json"
+FORMAT = 1
+
+
+class PlanError(ValueError):
+    """A tournament that does not fit its folder, or cannot be played at all."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the results depend on."""
+
+    names: tuple[str, ...]
+    """Of the roster; copies are numbered."""
+    digests: tuple[str, ...]
+    """What each policy is, beyond its name."""
+    rules: dict[str, Any]
+    players: int
+    pairing: Pairing
+    line_ups: tuple[tuple[int, ...], ...]
+    """The policies around each table, by their number in the roster."""
+    deals: int
+    seed: int
+    luck: bool
+    """Whether luck of the draw is measured."""
+    chunk: int = CHUNK_DEALS
+    format: int = FORMAT
+
+    @property
+    def chunks(self) -> list[range]:
+        """The deals of every chunk."""
+        return [range(d, min(d + self.chunk, self.deals)) for d in range(0, self.deals, self.chunk)]
+
+    @property
+    def matches(self) -> int:
+        """Matches in all."""
+        return len(self.line_ups) * self.deals * self.players
+
+    def to_json(self) -> str:
+        """The plan as JSON text."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+
+def make_plan(
+    roster: Sequence[TablePolicy],
+    *,
+    rules: Rules,
+    players: int,
+    deals: int,
+    seed: int,
+    pairing: Pairing = "all",
+    most_line_ups: int = 120,
+    luck: bool = True,
+) -> Plan:
+    """Assign all matches.
+
+    Args:
+        roster: the policies; one that is there several times plays as so many copies.
+        rules: of every match.
+        players: seats of a table.
+        deals: deals a line-up; each is played in all rotations.
+        seed: start of the cards, of the bots' randomness and of the choice of line-ups.
+        pairing: ``"all"``: every combination of policies in every order around the table;
+            ``"duel"``: every two, heads-up; ``"lone"``: every policy against copies of every other.
+        most_line_ups: if there are more combinations, so many are drawn by lot, in which all
+            policies play about equally often.
+        luck: whether to measure the luck of the draw.
+
+    Raises:
+        PlanError: for a roster, a table or numbers that make no tournament.
+        ValueError: if a policy was not made for the table.
+    """
+    size = rules.check_seats(players)
+    if len(roster) < 2:
+        raise PlanError("a tournament needs at least two policies")
+    if deals < 2:
+        raise PlanError("an interval needs at least two deals")
+    if pairing == "duel" and players != 2:
+        raise PlanError(f"a duel has two players, not {players}; see --pairing all or lone")
+    for policy in roster:
+        policy.check(rules, size)
+    return Plan(
+        names=numbered([policy.name for policy in roster]),
+        digests=tuple(digest(policy) for policy in roster),
+        rules=rules.to_dict(),
+        players=players,
+        pairing=pairing,
+        line_ups=line_ups(len(roster), players, pairing, most_line_ups, seed),
+        deals=deals,
+        seed=seed,
+        luck=luck,
+    )
+
+
+def numbered(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, with a number behind the second copy and later ones."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return tuple(found)
+
+
+def digest(policy: TablePolicy) -> str:
+    """What tells a policy from others of its name: a hash of its weights, if it has any."""
+    weights = getattr(policy, "weights", ())
+    content = hashlib.sha256(policy.name.encode())
+    for array in weights:
+        content.update(np.ascontiguousarray(array).tobytes())
+    return content.hexdigest()[:16]
+
+
+def line_ups(
+    size: int, players: int, pairing: Pairing, most: int, seed: int
+) -> tuple[tuple[int, ...], ...]:
+    """The policies around every table, by number."""
+    if pairing == "lone":
+        pairs = list(permutations(range(size), 2))
+        return tuple((a, *[b] * (players - 1)) for a, b in pairs if players > 2 or a < b)
+    if pairing == "duel" or players == 2:
+        return tuple(combinations(range(size), 2))
+    if size < players:
+        groups = combinations_with_replacement(range(size), players)
+        return _limited([g for g in groups if len(set(g)) > 1], most, seed)
+    if comb(size, players) * factorial(players - 1) > most:
+        return _drawn(size, players, most, seed)
+    return tuple(
+        (group[0], *rest)
+        for group in combinations(range(size), players)
+        for rest in permutations(group[1:])
+    )
+
+
+def _limited(found: list[tuple[int, ...]], most: int, seed: int) -> tuple[tuple[int, ...], ...]:
+    if len(found) <= most:
+        return tuple(found)
+    chosen = np.random.default_rng(seed).permutation(len(found))[:most]
+    return tuple(found[i] for i in np.sort(chosen))
+
+
+def _drawn(size: int, players: int, most: int, seed: int) -> tuple[tuple[int, ...], ...]:
+    """Line-ups by lot: the roster is shuffled and cut into tables, again and again."""
+    rng = np.random.default_rng(seed)
+    found: dict[tuple[int, ...], None] = {}
+    queue: list[int] = []
+    while len(found) < most:
+        queue += rng.permutation(size).tolist()
+        while len(queue) >= players:
+            table, queue = queue[:players], queue[players:]
+            if len(set(table)) == players:
+                start = table.index(min(table))
+                found[tuple(table[start:] + table[:start])] = None
+    return tuple(found)[:most]
+
+
+# --- playing -------------------------------------------------------------------------------------
+
+
+class Store:
+    """Finished chunks in a folder, one file each."""
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        """Open or begin a folder.
+
+        Raises:
+            PlanError: if another tournament lies there.
+        """
+        self.folder = folder / "matches"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = folder / PLAN_FILE
+        if not path.exists():
+            write_text(path, plan.to_json())
+            return
+        try:
+            before = json.loads(path.read_text("utf-8"))
+        except ValueError as error:
+            raise PlanError(f"{path} is not a plan: {error}") from error
+        now = json.loads(plan.to_json())
+        different = [key for key in now if before.get(key) != now[key]]
+        if different:
+            raise PlanError(
+                f"{folder} holds another tournament: {', '.join(different)} differ; "
+                "choose another folder, or remove it"
+            )
+
+    def path(self, line_up: int, chunk: int) -> Path:
+        """Where a chunk lies."""
+        return self.folder / f"{line_up:04d}-{chunk:05d}.npz"
+
+    def load(self, line_up: int, chunk: int) -> Played | None:
+        """A finished chunk; None if there is none, or a damaged one."""
+        path = self.path(line_up, chunk)
+        if not path.exists():
+            return None
+        try:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as data:
+                values = {field.name: data[field.name] for field in fields(Played)}
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return None
+        values["faults"] = tuple(str(fault) for fault in values["faults"])
+        return Played(**values)
+
+    def save(self, line_up: int, chunk: int, played: Played) -> None:
+        """Keep a finished chunk."""
+        data = io.BytesIO()
+        values = {field.name: getattr(played, field.name) for field in fields(Played)}
+        values["faults"] = np.array(played.faults, dtype=np.str_)
+        np.savez_compressed(data, **values)
+        write_bytes(self.path(line_up, chunk), data.getvalue())
+
+
+@dataclass(frozen=True)
+class Results:
+    """What has been played of a plan: the deals that all line-ups have finished."""
+
+    plan: Plan
+    line_ups: tuple[Played, ...]
+    """Of every line-up, the same deals in the same order."""
+    deals: np.ndarray
+    """int64[D]: their numbers."""
+    chunks_done: int
+    """Of all line-ups, those included that do not count yet."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that was planned was played."""
+        return len(self.deals) == self.plan.deals
+
+
+def run(
+    plan: Plan,
+    roster: Sequence[TablePolicy],
+    *,
+    rules: Rules,
+    store: Store | None = None,
+    workers: int | None = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Results:
+    """Play what is not played yet.
+
+    Args:
+        plan: what to play.
+        roster: the policies of the plan.
+        rules: of the plan.
+        store: where finished chunks are kept and found again.
+        workers: threads, None for as many as this process may run at once; the results do not
+            depend on them.
+        progress: called with the number of matches done since its last call.
+
+    Returns:
+        What is finished; after an interrupt that is less than the plan.
+    """
+    chunks = plan.chunks
+    jobs = [(i, c) for c in range(len(chunks)) for i in range(len(plan.line_ups))]
+
+    def work(job: tuple[int, int]) -> Played:
+        line_up, chunk = job
+        found = store.load(line_up, chunk) if store is not None else None
+        if found is not None:
+            return found
+        deals = np.arange(chunks[chunk].start, chunks[chunk].stop)
+        table = [roster[member] for member in plan.line_ups[line_up]]
+        played = play_deals(table, rules, deals, plan.seed, luck=plan.luck, forfeits=True)
+        if store is not None:
+            store.save(line_up, chunk, played)
+        return played
+
+    def done(job: tuple[int, int]) -> None:
+        if progress is not None:
+            progress(len(chunks[job[1]]) * plan.players)
+
+    neural = any(isinstance(policy, DecidingPolicy) for policy in roster)
+    with one_torch_thread() if neural else nullcontext():
+        results, _ = run_jobs(jobs, work, workers=workers, done=done)
+    return _gathered(plan, dict(zip(jobs, results, strict=True)))
+
+
+def _gathered(plan: Plan, played: dict[tuple[int, int], Played | None]) -> Results:
+    tables, chunks = range(len(plan.line_ups)), plan.chunks
+    whole = [c for c in range(len(chunks)) if all(played[i, c] is not None for i in tables)]
+    numbers = [np.arange(chunks[c].start, chunks[c].stop) for c in whole]
+    return Results(
+        plan,
+        tuple(joined([played[i, c] for c in whole]) for i in tables) if whole else (),  # type: ignore[misc]
+        np.concatenate(numbers) if whole else np.zeros(0, np.int64),
+        sum(result is not None for result in played.values()),
+    )
+
+
+def joined(parts: Sequence[Played]) -> Played:
+    """Several parts of the same line-up as one: deals one after the other, counts added up."""
+    values: dict[str, Any] = {}
+    for field in fields(Played):
+        pieces = [getattr(part, field.name) for part in parts]
+        if field.name == "faults":
+            values["faults"] = tuple(
+                next((fault for fault in by_part if fault), "")
+                for by_part in zip(*pieces, strict=True)
+            )
+        elif field.name in ("counts", "knocks", "lengths"):
+            values[field.name] = np.sum(pieces, axis=0)
+        else:
+            values[field.name] = np.concatenate(pieces)
+    return Played(**values)
