@@ -12,11 +12,11 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from matplotlib.figure import Figure
 
 from agents.evaluation import chart as figures
-from agents.evaluation.report import TEMPLATES, rules_name
+from agents.evaluation.pages import environment
+from agents.evaluation.report import rules_name
 from agents.policies.files import write_bytes, write_text
 from thirtyone_env.charts import Chart, ChartError
 
@@ -151,25 +151,22 @@ def write(
         write_bytes(folder / f"{file}.png", figures.png(drawing))
         write_text(folder / f"{file}.svg", figures.svg_file(drawing))
         pictures.append((name, figures.inline_svg(drawing, file)))
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template(PAGE).render(
-        title=f"Knock chart: {chart.name}",
-        summary=_summary(chart, measured),
-        rows=[_row(each) for each in measured],
-        tables=[(each["players"], _lines(each)) for each in measured],
-        pictures=pictures,
-        facts={
-            "Rules": rules_name(chart.rules),
-            "Draws and discards": chart.draws,
-            "Cells": f"{chart.axes.size:,}",
-            **(facts or {}),
-        },
+    page = (
+        environment()
+        .get_template(PAGE)
+        .render(
+            title=f"Knock chart: {chart.name}",
+            summary=_summary(chart, measured),
+            rows=[_row(each) for each in measured],
+            tables=[(each["players"], _lines(each)) for each in measured],
+            pictures=pictures,
+            facts={
+                "Rules": rules_name(chart.rules),
+                "Draws and discards": chart.draws,
+                "Cells": f"{chart.axes.size:,}",
+                **(facts or {}),
+            },
+        )
     )
     write_text(folder / PAGE, page)
     return folder / PAGE

@@ -367,7 +367,7 @@ COMMANDS: dict[str, Callable[..., Callable[[], int | None]]] = {
 
 def main(
     argv: Sequence[str] | None = None,
-    commands: Mapping[str, Callable[..., Callable[[], None]]] = COMMANDS,
+    commands: Mapping[str, Callable[..., Callable[[], int | None]]] = COMMANDS,
 ) -> int:
     """Run the command.
 
@@ -383,9 +383,10 @@ def main(
         dict(commands), args=arguments, prog="evaluate.py"
     )
     try:
-        return command() or 0
+        status = command()
     except ValueError as error:
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"error: {error}", markup=False)
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
+    return status or 0

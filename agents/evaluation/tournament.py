@@ -139,11 +139,14 @@ def numbered(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def digest(policy: TablePolicy) -> str:
-    """What tells a policy from others of its name: a hash of its weights, if it has any."""
-    weights = getattr(policy, "weights", ())
+    """What tells a policy from others of its name: a hash of its weights or of its file."""
     content = hashlib.sha256(policy.name.encode())
-    for array in weights:
+    for array in getattr(policy, "weights", ()):
         content.update(np.ascontiguousarray(array).tobytes())
+    named = policy.name.partition(":")[2].partition(",")[0]
+    for path in (getattr(policy, "path", None), Path(named) if named else None):
+        if path is not None and path.is_file():
+            content.update(path.read_bytes())
     return content.hexdigest()[:16]
 
 

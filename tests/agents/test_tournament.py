@@ -156,6 +156,17 @@ def test_the_same_name_with_other_weights_is_another_policy():
     assert tournament.digest(small_policy(1)) == tournament.digest(small_policy(1))
 
 
+def test_the_same_file_with_another_content_is_another_policy(tmp_path):
+    class Saved:
+        name, path = "saved", tmp_path / "tables.npz"
+
+    Saved.path.write_bytes(b"one")
+    before = tournament.digest(Saved())
+    assert tournament.digest(Saved()) == before
+    Saved.path.write_bytes(b"two")
+    assert tournament.digest(Saved()) != before
+
+
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [
