@@ -334,6 +334,7 @@ def _place(context: Any, builder: Any, kind: Any, given: Any, indices: Any) -> A
 _CONSTANTS = (
     "_jit.py",
     "bots/__init__.py",
+    "bots/book.py",
     "charts.py",
     "checks.py",
     "rules.py",

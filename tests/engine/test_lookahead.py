@@ -1,11 +1,11 @@
 """Bots that look ahead: tables equal counting by hand, names, and books that travel."""
 
 import itertools
-import pickle
 import random
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 import pytest
@@ -321,5 +321,5 @@ def test_tables_go_on_in_another_process():
     tables = mixed_tables(12)
     tables.play()
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        there = pool.submit(play_on, pickle.loads(pickle.dumps(tables)))
+        there = pool.submit(play_on, ForkingPickler.loads(ForkingPickler.dumps(tables)))
         assert there.result() == play_on(tables)

@@ -18,7 +18,6 @@ import thirtyone_env
 from tests.env.helpers import BOTS, generator, scaled
 from thirtyone_env import PRESETS, make_bot, resolve_rules
 from thirtyone_env.arena import Tables
-from thirtyone_env.bots import controller
 from thirtyone_env.game import RESULT_KINDS
 
 MODES = ("next_step", "same_step", "disabled")
@@ -73,7 +72,7 @@ def engine_payoffs(table: Table, seeds: np.ndarray, matches: np.ndarray) -> np.n
     played.states["seed"] = seeds
     played.states["one_round"] = table.episode == "round"
     for after, bot in enumerate(table.bots):
-        played.set_controllers(None, (table.seat + after) % seats, controller(bot))
+        played.set_controllers(None, (table.seat + after) % seats, bot)
     everywhere = np.arange(len(matches))
     if table.reward == "equity":
         at_start = 1.0 / seats
