@@ -1,6 +1,6 @@
 """Heads-up, is there a window of hands to knock with? Learn a chart, and weigh every first turn.
 
-`python benchmarks/knock_window.py [CONFIG]` prints, for both players, what knocking on the first
+`python -m benchmarks.knock_window [CONFIG]` prints, for both players, what knocking on the first
 turn gains over going on with each value of the hand (nothing to gain by the upcard, nobody has
 picked up; the rest is played by the chart), and how well the chart and the best monotone chart can
 be answered. Lives a round, with 95 % intervals.
@@ -51,6 +51,7 @@ def weigh(chart: Chart, config: ChartConfig) -> None:
 
 
 def main() -> None:
+    """Learn, measure and print."""
     config = load(sys.argv[1] if len(sys.argv) > 1 else "configs/chart_danish.yaml")
     assert isinstance(config, ChartConfig)
     for shape in ("free", "monotone"):
