@@ -20,7 +20,12 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from agents.training.config import BenchmarkConfig, KnockPpoConfig, SolverConfig  # noqa: E402
+from agents.training.config import (  # noqa: E402
+    BenchmarkConfig,
+    ChartConfig,
+    KnockPpoConfig,
+    SolverConfig,
+)
 from thirtyone_env import PRESETS, Rules, actions, bots, observation  # noqa: E402
 from thirtyone_env import rules as rules_module  # noqa: E402
 from thirtyone_env.cards import NAMES, NUM_CARDS, RANKS  # noqa: E402
@@ -239,6 +244,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "observation.compact": observation_compact,
     "bots": bots_table,
     "training.knock_ppo": lambda: config_rows(KnockPpoConfig),
+    "training.chart": lambda: config_rows(ChartConfig),
     "training.solver": lambda: config_rows(SolverConfig),
     "training.benchmark": lambda: config_rows(BenchmarkConfig),
 }

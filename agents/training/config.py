@@ -195,11 +195,11 @@ class ChartConfig(RunConfig):
     lives: bool = False
     """Learn heads-up what to do with every number of own and other lives, for chances to win the
     match; without, lives lost are counted alike in all of them."""
-    bank: int = 1_000_000
+    bank: int = 800_000
     """Player-rounds of the bank at each number of players: rounds times players, halved."""
-    batch: int = 50_000
+    batch: int = 40_000
     """The same of an update."""
-    passes: int = 25
+    passes: int = 22
     """Times that the bank is gone through."""
     tremble: float = 0.05
     """Probability of doing the other thing, at the start; it falls to 0 in a straight line."""
@@ -211,13 +211,13 @@ class ChartConfig(RunConfig):
     """And the t-th batch in the regrets."""
     memory: float = 0.1
     """Share of a batch in the mean of the last batches' gains."""
-    lead: float = 40.0
+    lead: float = 20.0
     """Batches of that mean that are counted ahead; 0 is plain regret matching+."""
     shape: Literal["free", "monotone"] = "free"
     """Any chart, or only charts that knock from some value on."""
     turns: int = 5
     """Own turns that are told apart; later ones count with the last."""
-    gains: tuple[int, ...] = (1, 9)
+    gains: tuple[int, ...] = (1,)
     """Half points from which on a gain by the upcard counts in the next bin."""
     pick_ups: bool = True
     """Whether it matters that an opponent took the upcard in its last turn."""

@@ -50,7 +50,7 @@ BOT_FORMS: tuple[str, ...] = (
     "lookahead:K[,feed=X][,high=X][,knock=T1/T2/…]",
     "counter[,feed=X][,high=X][,knock=T1/T2/…]",
     "chart:NAME[,draws=RULE]",
-    "solver:NAME|FILE",
+    "solver:NAME",
 )
 """How bots are named; T is in points, halves allowed."""
 LOOKING_AHEAD: dict[str, Bot] = {"lookahead": Bot.LOOKAHEAD, "counter": Bot.COUNTER}
@@ -182,6 +182,6 @@ def bot_table() -> dict[str, str]:
         "plays as lookahead:4)",
         "chart:NAME[,draws=RULE]": "knocks by a chart, a shipped one or a file; draws and discards "
         "by the rule that the chart was made with, or another one",
-        "solver:NAME|FILE": "every decision by what it is worth in the rest of the round, from a "
-        "solver's tables; by the rules that they were made for alone",
+        "solver:NAME": "every decision by what it is worth in the rest of the round, from a "
+        "solver's tables, NAME being a file or such as danish; by the rules that they are made for",
     }

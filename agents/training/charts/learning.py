@@ -68,7 +68,7 @@ class Recipe:
     """And the t-th batch in the regrets."""
     memory: float = 0.1
     """Share of a batch in the mean of the last batches' gains."""
-    lead: float = 40.0
+    lead: float = 20.0
     """Batches of that mean that are counted ahead; 0 is plain regret matching+."""
     shape: Shape = "free"
     """Any chart, or only charts that knock from some value on."""
