@@ -32,6 +32,7 @@ from thirtyone_env import _jit
 from thirtyone_env.actions import NUM_ACTIONS
 from thirtyone_env.arena import Tables, mask_rows, observe_rows, play_rows
 from thirtyone_env.bots import controller
+from thirtyone_env.bots.book import Book
 from thirtyone_env.observation import observation_size
 from thirtyone_env.rules import Rules
 from thirtyone_env.state import STATE, new_states
@@ -86,6 +87,8 @@ def counted(block: list[str], number: int) -> list[str]:
 
 def flat(argument: Any) -> list[Any]:
     """An argument as numba's own functions take it: an array as its parts."""
+    if argument is None:
+        return [ctypes.c_void_p(None)]
     if not isinstance(argument, np.ndarray):
         return [ctypes.c_int64(argument)]
     parts = [argument.size, argument.itemsize]
@@ -98,7 +101,8 @@ class Counted:
 
     def __init__(self, kernel: Any, *arguments: Any) -> None:
         signature = tuple(numba.typeof(argument) for argument in arguments)
-        compiled = numba.njit(**_jit._INNER)(kernel.py_func)
+        bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        compiled = numba.njit(**_jit._OPTIONS, **bare)(kernel.py_func)
         compiled.compile(signature)
         result = compiled.overloads[signature]
         module = llvm.parse_assembly(with_counters(compiled.inspect_llvm(signature)))
@@ -126,7 +130,7 @@ def matches(preset: str) -> tuple[Any, ...]:
     state = new_states(Rules.preset(preset), SEATS, 1)
     state["seed"] = 1
     state["controllers"] = controller("threshold:25")
-    return state, np.arange(MATCHES), np.zeros((MATCHES, SEATS)), 0, MATCHES
+    return state, Book().array, np.arange(MATCHES), np.zeros((MATCHES, SEATS)), 0, MATCHES
 
 
 def play() -> dict[str, int]:
