@@ -15,7 +15,7 @@ from thirtyone_env.arena import Tables, play_matches
 from thirtyone_env.bots import controller
 from thirtyone_env.bots.charting import chart_cell
 from thirtyone_env.cards import names_of
-from thirtyone_env.charts import CERTAIN, Axes, Chart, ChartError
+from thirtyone_env.charts import CERTAIN, Axes, Chart, ChartError, chart_names
 from thirtyone_env.policy import make_bot
 from thirtyone_env.rules import PRESETS, Rules
 from thirtyone_env.state import Phase
@@ -287,3 +287,25 @@ def test_probabilities_must_be_some():
         Chart.of(AXES, np.full(AXES.shape, 1.1), Rules.preset("danish"))
     with pytest.raises(ChartError, match="201"):
         Chart(AXES, np.full(AXES.shape, 201, np.uint8), Rules.preset("danish"))
+
+
+# --- charts that come with the package -----------------------------------------------------------
+
+
+def test_there_are_charts_for_several_presets():
+    assert {"danish", "schwimmen_a7"} <= set(chart_names()) <= set(PRESETS)
+
+
+@pytest.mark.parametrize("name", chart_names())
+def test_a_shipped_chart_plays_its_preset_better_than_a_fixed_threshold(name):
+    chart = Chart.load(name)
+    assert chart.card["figures"]
+    assert chart.players == (2, 3, 4, 5, 6)
+    rules, deals = PRESETS[name], np.arange(4_000)
+    for size in (2, 6):
+        won = 0.0
+        for seat in range(size):
+            bots = ["threshold:21"] * size
+            bots[seat] = f"chart:{name}"
+            won += play_matches(rules, bots, seed=7, matches=deals)[:, seat].mean() / size
+        assert won > 0.005

@@ -105,6 +105,7 @@ def train(config: ChartConfig, advance: Callable[[int], None] = lambda updates: 
     axes = axes_of(config, config.players[0], _lives(config))
     axes = Axes(**{**asdict(axes), "players": len(tables)})
     recipe = {**json.loads(json.dumps(asdict(config))), "algorithm": config.algorithm}
+    del recipe["runs"]  # where the run was says nothing of the chart
     return Chart.of(
         axes,
         np.concatenate(tables),
