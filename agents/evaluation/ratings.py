@@ -9,7 +9,9 @@ that of Plackett and Luce. The fit is the maximum of a concave function, so it d
 the order of the results, as sequential ratings do.
 
 Intervals come from the spread of the deals' own contributions (a sandwich estimate clustered by
-deal). Ratings are in points, 400 a factor of ten in worth, with mean 0.
+deal). Ratings are in points, 400 a factor of ten in worth. Their zero is a mean of the policies in
+which one counts the less the less sure its distance to the others is: a hopeless one among equals,
+whose own worth nobody can tell, would else widen the intervals of all.
 
 Shapes: `N` policies, `D` deals, `R` rotations, `P` policies of one line-up.
 """
@@ -140,7 +142,7 @@ class _Fit:
         return self.stages[left]
 
     def solve(self) -> tuple[np.ndarray, np.ndarray]:
-        """Log worths with mean 0, and their standard errors, by Newton's method."""
+        """Log worths from their zero, and their standard errors, by Newton's method."""
         chosen, counts = self._sufficient()
         size = self.policies + len(self.tie_sizes) - 1
         prior = np.full(size, 1 / PRIOR**2)
@@ -189,9 +191,20 @@ class _Fit:
         covariance = inverse @ (scores.T @ scores) @ inverse
         covariance *= len(numbers) / max(len(numbers) - 1, 1)
         centre = np.eye(size)[: self.policies]
-        centre[:, : self.policies] -= 1 / self.policies
+        centre[:, : self.policies] -= _weights(covariance[: self.policies, : self.policies])
         spread = np.sqrt(np.maximum(np.diag(centre @ covariance @ centre.T), 0))
         return centre @ at, spread
+
+
+def _weights(covariance: np.ndarray) -> np.ndarray:
+    """float64[N]: what each policy counts in the zero, by the usual variance of its distances."""
+    own = np.diag(covariance)
+    distances = own[:, None] + own - 2 * covariance
+    others = distances[~np.eye(len(own), dtype=bool)].reshape(len(own), -1)
+    spread = np.median(others, axis=1) if others.size else np.ones(1)
+    sure = 1 / np.maximum(spread, max(1e-9 * float(spread.max()), 1e-12))
+    weights: np.ndarray = sure / sure.sum()
+    return weights
 
 
 def _orders(result: Result) -> list[tuple[tuple[tuple[int, ...], ...], np.ndarray]]:

@@ -218,7 +218,7 @@ def _main_table(
     ]
     if lone:
         columns.append(
-            Column("won_as_field", "won by a copy", "share of matches", "percent", interval=True)
+            Column("won_as_field", "as field", "share of matches", "percent", interval=True)
         )
     columns += [
         Column("payoff", "payoff", "stakes a match", "signed", interval=True, wide=True),
@@ -233,13 +233,13 @@ def _main_table(
         Column("place", "place", "mean finishing rank", "number", interval=True, wide=True),
         Column("matches", "matches", "matches with this policy in a seat", "count", wide=True),
         Column("lost", "lost", "matches, in parts", "count", wide=True),
-        Column("forfeits", "forf.", "matches forfeited", "count"),
+        Column("forfeits", "forf.", "matches forfeited", "count", wide=lone),
         Column("worth_won", "worth", "independent matches, for the share won", "count", wide=True),
         Column(
             "worth_lives", "worth (lives)", "independent matches, for lives", "count", wide=True
         ),
         Column("nash", "Nash", "share of the mixture", "share", interval=True, bounds=True),
-        Column("alpha_rank", "α-Rank", "share of time", "share"),
+        Column("alpha_rank", "α-Rank", "share of time", "share", wide=lone),
     ]
     rows = []
     for i, name in enumerate(plan.names):

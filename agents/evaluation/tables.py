@@ -70,7 +70,7 @@ class Column:
             return f"{cell:g}"
         if self.kind == "short":
             return f"{cell:+.2f}"
-        return f"{cell:+.0f}" if self.kind == "points" else f"{cell:.2f}"
+        return f"{round(cell):+d}" if self.kind == "points" else f"{cell:.2f}"
 
     def short(self, cell: Any) -> str:
         """A cell as a terminal shows it."""

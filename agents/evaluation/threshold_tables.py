@@ -275,11 +275,14 @@ def summary_of(study: Study) -> list[str]:
             if share.mean >= SHOWN
         ]
         best, gain = best_response(payoffs.matrix, payoffs.mixture.shares)
-        lines.append(
-            f"{name}: the unbeaten mixture is {', '.join(used)}; its value is "
-            f"{payoffs.mixture.value + 0.0:+.4f}, and the best reply to it, "
-            f"{payoffs.thresholds[best]:g}, gets {gain - payoffs.mixture.value:+.4f} more."
-        )
+        if len(used) == 1:
+            lines.append(f"{name}: {used[0]} is unbeaten; nothing gets more against it.")
+        else:
+            lines.append(
+                f"{name}: the unbeaten mixture is {', '.join(used)}; its value is "
+                f"{payoffs.mixture.value + 0.0:+.4f}, and the best reply to it, "
+                f"{payoffs.thresholds[best]:g}, gets {gain - payoffs.mixture.value:+.4f} more."
+            )
         way = [payoffs.thresholds[i] for i in payoffs.reply_circle()]
         if len(way) > 1:
             text = " → ".join(f"{limit:g}" for limit in [*way, way[0]])

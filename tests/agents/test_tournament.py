@@ -386,8 +386,9 @@ def words(*more):
     return ["tournament", "danish", "dutch", "threshold:27", "--deals", "40", *more]
 
 
-def test_the_command_prints_a_table_that_fits(capsys):
-    assert main(words()) == 0
+@pytest.mark.parametrize("more", [(), ("--players", "3", "--pairing", "lone")])
+def test_the_command_prints_a_table_that_fits(more, capsys):
+    assert main(words(*more)) == 0
     out = capsys.readouterr().out
     assert "threshold:27" in out
     assert "…" not in out
