@@ -167,12 +167,6 @@ class Judgement:
         """float64[A]: how much each action is worth less than the best one, 0 for that."""
         return self.means.max() - self.means
 
-    @property
-    def behind_errors(self) -> np.ndarray:
-        """float64[A]: standard errors of `behind`, deal by deal, so smaller than of the means."""
-        best = self.payoffs[int(np.argmax(self.means))]
-        return (best - self.payoffs).std(axis=1, ddof=1) / np.sqrt(self.payoffs.shape[1])
-
     def better_than(self, usual: int, margin: float) -> int:
         """The action that surely improves most on a usual one; that one where none does.
 

@@ -163,6 +163,16 @@ def next_seat(state: State, seat: int) -> int:
     return trailing_zeros(after if after else in_play)
 
 
+@kernel
+def place_in_round(state: State, seat: int) -> int:
+    """Players in play between the first player of the round and a seat."""
+    other, place = next_seat(state, state.dealer), 0
+    while other != seat:
+        other = next_seat(state, other)
+        place += 1
+    return place
+
+
 @inlined_kernel
 def seats_in(seats: int) -> int:
     """How many seats a set holds."""

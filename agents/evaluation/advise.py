@@ -24,6 +24,7 @@ from thirtyone_env.actions import action_name
 from thirtyone_env.arena import Tables
 from thirtyone_env.search import BOT, Judgement, judge
 from thirtyone_env.situation import situation
+from thirtyone_env.threads import checked_threads
 
 UNITS = {
     "lives": "lives won against the others' mean in this round",
@@ -207,8 +208,9 @@ class AdviseCommand:
     """Deals of the hidden cards."""
     seed: int = 0
     """Start of the cards."""
-    workers: int = 2
-    """Threads; the numbers do not depend on them."""
+    workers: int | None = None
+    """Threads, as many as this process may run at once if not given; the numbers do not depend on
+    them."""
     format: Literal["table", "json"] = "table"
     """What is printed."""
 
@@ -236,7 +238,7 @@ class AdviseCommand:
             bot=self.bot,
             payoff=self.payoff,
             policies=tuple(make(name) for name in self.policy),
-            threads=self.workers,
+            threads=checked_threads(self.workers),
         )
         if self.format == "json":
             sys.stdout.write(to_json(advice))

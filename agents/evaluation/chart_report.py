@@ -166,6 +166,7 @@ def write(
                 "Cells": f"{chart.axes.size:,}",
                 **(facts or {}),
             },
+            repeat=None,
         )
     )
     write_text(folder / PAGE, page)

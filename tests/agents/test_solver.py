@@ -142,6 +142,7 @@ def test_it_plays_legally_with_fewer_and_more_seats_than_it_knows(file):
         while not tables.over.all():
             rows = np.flatnonzero(~tables.over)
             tables.act(bot.act_batch(tables, rows), rows)
+        assert (tables.winner >= 0).any()
 
 
 def test_outside_and_inside_the_kernel_it_decides_alike(file):

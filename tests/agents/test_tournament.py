@@ -9,7 +9,8 @@ import pytest
 from agents.evaluation import tournament
 from agents.evaluation.cli import main
 from agents.evaluation.match import IllegalActionError, play, play_deals
-from agents.evaluation.standings import lives_per_round, standings
+from agents.evaluation.measures import lives_per_round
+from agents.evaluation.standings import standings
 from agents.evaluation.statistics import adjusted_totals, joint_test, ratio_interval
 from agents.evaluation.tables import to_json
 from agents.evaluation.tournament import PlanError, Store, line_ups, make_plan
@@ -320,7 +321,7 @@ def test_copies_pass_one_joint_test_over_seats_and_copies(name, size):
 @pytest.mark.slow
 def test_intervals_cover_the_truth_in_repeated_tournaments(monkeypatch):
     """A thousand small tournaments; the truth is their common mean, thirty times as sure."""
-    monkeypatch.setattr("agents.evaluation.standings.TRIALS", 1)
+    monkeypatch.setattr("agents.evaluation.pairs.TRIALS", 1)
     policies = roster("threshold:25", "dutch")
     plain, adjusted, won, ratings, truth = [], [], [], [], []
     for seed in range(1000):

@@ -135,7 +135,7 @@ def beginnings(name, seats, seed, size=60):
 @pytest.mark.parametrize("name", ["danish", "swedish", "finnish", "dutch", "schwimmen_a7"])
 def test_cells_are_those_counted_by_hand(name):
     found = set()
-    for rules, state in beginnings(name, 4, fresh_seed()):
+    for rules, state in beginnings(name, 4, fresh_seed(), size=240):
         cell = cell_of(state, np.append(AXES.head, np.int32(0)))
         assert cell == counted_again(state[0], rules, AXES)
         found.add(cell)
@@ -192,7 +192,10 @@ def test_any_rule_draws_and_threads_do_not_matter(tmp_path, draws):
 
 def test_a_chart_plays_the_exchange_family(tmp_path):
     path = saved(tmp_path, random_chart(2, "schwimmen_a7"))
-    play_matches(PRESETS["schwimmen_a7"], [f"chart:{path}"] * 3, seed=1, matches=np.arange(50))
+    bots = [f"chart:{path}"] * 3
+    payoffs = play_matches(PRESETS["schwimmen_a7"], bots, seed=1, matches=np.arange(50))
+    assert np.allclose(payoffs.sum(axis=1), 0)
+    assert np.abs(payoffs).any()
 
 
 @pytest.mark.parametrize("name", ["swedish", "dutch"])

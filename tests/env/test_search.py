@@ -51,6 +51,7 @@ def test_a_search_plays_legal_matches_in_every_format(rules, num_players):
         for _ in env.agent_iter():
             *_, terminated, truncated, _ = env.last()
             env.step(None if terminated or truncated else bot.act(env))
+        assert env.agents == []
 
 
 def test_payoffs_do_not_depend_on_threads_or_on_other_rows():

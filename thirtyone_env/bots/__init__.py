@@ -1,12 +1,11 @@
 """Scripted policies inside the kernel: `random`, `threshold:T` and the advice of three sources.
 
 A bot sees the State through its own seat only: its hand, what lies open, what was taken or
-discarded openly, lives, turns. All but `random`
-and charts are functions of that alone. Each draws and
-discards by best value; ties are broken by what can still grow and by not feeding the next player
-a card of a suit that it collects, and at last by a hash of the cards (never by their order, so that
-no suit is favoured). Two bots that never knock can take upcards from each other for ever;
-`Rules.max_turns` ends that.
+discarded openly, lives, turns. All but `random`, charts and solvers are functions of that alone.
+Greedy ones draw and discard by best value; ties are broken by what can still grow and by not
+feeding the next player a card of a suit that it collects, and at last by a hash of the cards (never
+by their order, so that no suit is favoured). Two bots that never knock can take upcards from each
+other for ever; `Rules.max_turns` ends that.
 """
 
 from __future__ import annotations

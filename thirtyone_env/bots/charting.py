@@ -15,23 +15,13 @@ from thirtyone_env.bots.hands import best_with_open_cards
 from thirtyone_env.cards import hand_value
 from thirtyone_env.charts import CERTAIN, Head
 from thirtyone_env.rng import advance_stream, below
-from thirtyone_env.state import State, acting_seat, is_in, losses_to_go, next_seat, seats_in
+from thirtyone_env.state import State, acting_seat, is_in, losses_to_go, place_in_round, seats_in
 
 
 @inlined_kernel
 def clipped(place: int, length: int) -> int:
     """The nearest bin of an axis."""
     return max(0, min(np.int64(place), np.int64(length) - 1))
-
-
-@kernel
-def place_in_round(state: State, seat: int) -> int:
-    """Players between the first player of the round and a seat."""
-    other, place = next_seat(state, state.dealer), 0
-    while other != seat:
-        other = next_seat(state, other)
-        place += 1
-    return place
 
 
 @kernel

@@ -44,6 +44,7 @@ from thirtyone_env.state import (
     acting_seat,
     is_in,
     next_seat,
+    place_in_round,
     seats_in,
     stock_left,
 )
@@ -68,16 +69,6 @@ def bucket(state: State, seat: int) -> int:
 
 
 @kernel
-def place_of_seat(state: State, seat: int) -> int:
-    """Players in play between the first player of the round and a seat."""
-    other, place = next_seat(state, state.dealer), 0
-    while other != seat:
-        other = next_seat(state, other)
-        place += 1
-    return place
-
-
-@kernel
 def block_of(state: State, book: Any, entry: int) -> int:
     """The block for the seats in play, or for the next lower number that has one, or the lowest."""
     seats = min(seats_in(state.in_play), 9)
@@ -94,7 +85,7 @@ def spot_of(state: State, seat: int, book: Any, at: int) -> int:
     """The spot of a seat, by its own turn."""
     turns = np.int64(book[at + SolverHead.TURNS])
     places = np.int64(book[at + SolverHead.PLACES])
-    place = min(place_of_seat(state, seat), places - 1)
+    place = min(place_in_round(state, seat), places - 1)
     turn = min(np.int64(state.own_turns[seat]), turns - 1)
     return (place * turns + turn) * OPEN + bucket(state, seat)
 
