@@ -207,6 +207,6 @@ def _summary(chart: Chart, measured: Sequence[Mapping[str, Any]]) -> str:
     gains = [each["exploitability"][2] for each in measured]
     return (
         f"It beats {whole} fixed threshold, alone among them and as the field, at "
-        f"{chart.players[0]} to {chart.players[-1]} players; the best response within its own "
-        f"information gains at most {max(gains):.4f} lives a round (upper ends of the intervals)."
+        f"{chart.players[0]} to {chart.players[-1]} players; a best response fitted within its "
+        f"own information gains at most {max(gains):.4f} lives a round (upper ends of intervals)."
     )
