@@ -197,22 +197,22 @@ class ChartConfig(RunConfig):
     match; without, lives lost are counted alike in all of them."""
     bank: int = 800_000
     """Player-rounds of the bank at each number of players: rounds times players, halved."""
-    batch: int = 40_000
+    batch: int = 20_000
     """The same of an update."""
     passes: int = 22
     """Times that the bank is gone through."""
     tremble: float = 0.05
     """Probability of doing the other thing, at the start; it falls to 0 in a straight line."""
-    calm: float = 0.5
-    """Share of the updates after which the tremble is 0."""
-    average_power: float = 2.0
-    """The t-th chart counts in the average as t to this power."""
-    regret_power: float = 2.0
-    """And the t-th batch in the regrets."""
-    memory: float = 0.1
-    """Share of a batch in the mean of the last batches' gains."""
-    lead: float = 20.0
-    """Batches of that mean that are counted ahead; 0 is plain regret matching+."""
+    rate: float = 8.0
+    """Log odds of knocking that a gain of 1 adds in an update."""
+    temperature: float = 0.05
+    """Gain that makes knocking e times as likely as going on, at the start."""
+    final_temperature: float = 0.001
+    """The same at the end; it falls by the same factor every update."""
+    cooled: float = 0.7
+    """Share of the updates after which the temperature falls no more, and the tremble is 0."""
+    averaged: float = 0.3
+    """Share of the updates, the last ones, whose charts are averaged."""
     shape: Literal["free", "monotone"] = "free"
     """Any chart, or only charts that knock from some value on."""
     turns: int = 5
@@ -244,10 +244,15 @@ class ChartConfig(RunConfig):
         super().__post_init__()
         _at_least(self, bank=1000, batch=100, passes=1, threads=1, turns=1, value_step=1)
         _at_least(self, fit_rounds=100, score_rounds=100, table_rounds=100)
-        _at_least(self, tremble=0, average_power=0, regret_power=0, lead=0, first_value=0)
-        for name in ("tremble", "calm", "memory"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
+        _at_least(self, first_value=0)
+        if not 0 <= self.tremble < 0.5:
+            raise ConfigError(f"tremble must lie between 0 and 0.5, not {self.tremble}")
+        for name in ("cooled", "averaged"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ConfigError(f"{name} must lie above 0, up to 1, not {getattr(self, name)}")
+        for name in ("rate", "temperature", "final_temperature"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise ConfigError(f"{name} must be a number above 0, not {getattr(self, name)}")
         if self.last_value < self.first_value:
             raise ConfigError(f"last_value must be at least {self.first_value}")
         numbers = tuple(range(min(self.players, default=2), max(self.players, default=1) + 1))

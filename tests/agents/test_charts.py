@@ -155,7 +155,7 @@ def test_worth_is_the_plain_sum():
 def test_in_a_game_small_enough_the_chart_cannot_be_answered():
     """The rounds of one bank are the whole game: 300 deals of 12 cells, all 64 answers a seat."""
     bank, pay = bank_of(300), life_swings(2)
-    recipe = Recipe(batch=300, passes=6000, tremble=0.02, lead=1.0, memory=1.0)
+    recipe = Recipe(batch=300, passes=6000)
     chart = learn(bank, SMALL.shape, alike(2), recipe, threads=1).ravel()
     start = true_best(np.full(SMALL.size, 0.5), bank, pay)
     assert start > 0.1
@@ -165,9 +165,12 @@ def test_in_a_game_small_enough_the_chart_cannot_be_answered():
 def test_the_fitted_answer_is_the_true_one():
     bank, pay = bank_of(300), life_swings(2)
     turn_of = np.indices(SMALL.shape)[4].ravel()
-    for seed in range(4):
-        chart = np.random.default_rng(seed).random(SMALL.size)
-        answer = best_response(chart, turn_of, bank, pay, threads=1, sweeps=3)
+    charts = [np.random.default_rng(seed).random(SMALL.size) for seed in range(4)]
+    # No single cell of this one can be answered by more than 0.0001, but waiting in all of them can.
+    charts.append(np.array([0, 1, 0.5, 0, 0, 1, 0, 1, 0.5, 0, 0.532, 1]))
+    assert true_best(charts[-1], bank, pay) > 0.04
+    for chart in charts:
+        answer = best_response(chart, turn_of, bank, pay, threads=1)
         gain = worth([(answer, chart), (chart, chart)], [bank], pay, threads=1, minus=1)[0].mean
         assert gain == pytest.approx(true_best(chart, bank, pay), abs=0.003)
 
@@ -269,7 +272,8 @@ def test_a_chart_that_knows_lives_is_learned():
     [
         ("players", [2, 4], "one after the other"),
         ("draws", "best", "draws"),
-        ("tremble", 2, "between 0 and 1"),
+        ("cooled", 2, "above 0, up to 1"),
+        ("rate", 0, "rate must be a number above 0"),
         ("bank", 1, "bank"),
         ("banks", 1, "did you mean bank"),
         ("lives", True, "heads-up"),

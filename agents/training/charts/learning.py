@@ -1,4 +1,4 @@
-"""Learn a chart on a bank of rounds: CFR+ by mini-batches, with a weighted average.
+"""Learn a chart on a bank of rounds: magnetic mirror descent by mini-batches, cooling down.
 
 Every round of a batch is walked once forward, for the chance that each player has let it run on so
 far (its reach), and once backward, for what the rest of it is worth to each player when all play
@@ -6,16 +6,24 @@ the chart. A turn adds to its cell
 
     (reach of the others) · (own reach + OWN_FLOOR) · (worth of knocking − worth of going on).
 
-Plain counterfactual regrets have no own reach in them; but a cell does not remember the cells that
-the player was in before, so what is learned there has to be weighed by how often the chart itself
-comes there. `OWN_FLOOR` keeps cells alive that the chart has given up.
+What is learned in a cell is weighed by how often the chart itself comes there, since a cell does
+not remember the cells that the player was in before. `OWN_FLOOR` is the weight of those who would
+have knocked before: it teaches a chart what to do there, so that waiting for several turns cannot
+exploit it.
 
 A walk ends where two players' reach is gone: then the others' reach is gone for everybody.
 
-Regret matching+ (Tammelin 2014) has two actions here. It is predictive (Farina, Kroer and Sandholm
-2021): it acts as if the next batches brought the mean gain of the last ones, which damps the circle
-that thresholds beat each other in. In the shape "monotone" the actions of a row of cells that
-differ in the hand value alone are the thresholds from which on to knock.
+With g the sum of these over a batch, n that of own reach + OWN_FLOOR, and r = rate / (n + RARE ·
+rounds), the cell's log odds of knocking become
+
+    (log odds + r · g) / (1 + r · n · temperature),
+
+which is mirror descent with the uniform chart as its magnet (Sokota et al. 2023, "A unified approach
+to reinforcement learning, quantal response equilibria, and two-player zero-sum games"). Thresholds
+beat each other in a circle, and learning without a magnet runs round it; the magnet draws it into
+the middle, where a knock is as likely as its gain over the temperature says. The temperature falls
+until that hardly costs anything. In the shape "monotone" the actions of a row of cells that differ
+in the hand value alone are the thresholds from which on to knock.
 
 A *setting* says for whom the rounds are played: what is added to each place's cells (its bin of
 lives) and what a code is worth to each place.
@@ -35,7 +43,12 @@ import numpy as np
 from agents.training.charts.bank import GONE, NO_CELL, Bank
 from thirtyone_env._jit import entry, kernel
 
-OWN_FLOOR = 0.01
+OWN_FLOOR = 0.1
+RARE = 0.005
+"""Share of a batch's rounds that is added to the visits of a cell before gains are averaged over
+them: where few rounds come by, a chart moves slowly."""
+MOST = 30.0
+"""Log odds are kept within ± this."""
 PARTS = 4
 Shape = Literal["free", "monotone"]
 
@@ -54,22 +67,22 @@ class Setting:
 class Recipe:
     """How a chart is learned."""
 
-    batch: int = 40_000
+    batch: int = 20_000
     """Rounds an update."""
     passes: int = 20
     """Times that the bank is gone through."""
     tremble: float = 0.05
     """Probability of doing the other thing, at the start; it falls to 0 in a straight line."""
-    calm: float = 0.5
-    """Share of the updates after which the tremble is 0."""
-    average_power: float = 2.0
-    """The t-th chart counts in the average as t to this power."""
-    regret_power: float = 2.0
-    """And the t-th batch in the regrets."""
-    memory: float = 0.1
-    """Share of a batch in the mean of the last batches' gains."""
-    lead: float = 20.0
-    """Batches of that mean that are counted ahead; 0 is plain regret matching+."""
+    rate: float = 8.0
+    """Log odds that a gain of 1 adds in an update, at most half of 1 / temperature."""
+    temperature: float = 0.05
+    """Gain that makes knocking e times as likely as going on, at the start."""
+    final_temperature: float = 0.001
+    """The same at the end; it falls by the same factor every update."""
+    cooled: float = 0.7
+    """Share of the updates after which the temperature falls no more."""
+    averaged: float = 0.3
+    """Share of the updates, the last ones, whose charts are averaged."""
     shape: Shape = "free"
     """Any chart, or only charts that knock from some value on."""
 
@@ -77,7 +90,6 @@ class Recipe:
 @kernel
 def walk_forward(
     chart: Any,
-    tremble: float,
     cells: Any,
     offsets: Any,
     start: int,
@@ -100,7 +112,7 @@ def walk_forward(
         own[turn - start], others[turn - start] = run[place], reach
         if cells[turn] != NO_CELL:
             knock = chart[cells[turn] + offsets[place]]
-            run[place] *= 1.0 - (tremble + (1.0 - 2.0 * tremble) * knock)
+            run[place] *= 1.0 - knock
         place = place + 1 if place + 1 < places else 0
     return after
 
@@ -108,7 +120,6 @@ def walk_forward(
 @kernel
 def walk_backward(
     chart: Any,
-    tremble: float,
     cells: Any,
     codes: Any,
     offsets: Any,
@@ -132,7 +143,7 @@ def walk_backward(
         weight = own[here] + OWN_FLOOR
         gains[cell] += others[here] * weight * (pay[codes[turn], place] - worth[place])
         weights[cell] += weight
-        knock = tremble + (1.0 - 2.0 * tremble) * chart[cell]
+        knock = chart[cell]
         for other in range(places):
             worth[other] += knock * (pay[codes[turn], other] - worth[other])
 
@@ -140,7 +151,6 @@ def walk_backward(
 @entry
 def gather(
     chart: Any,
-    tremble: float,
     starts: Any,
     cells: Any,
     codes: Any,
@@ -157,12 +167,11 @@ def gather(
     run, worth = scratch[2, :places], scratch[2, places : 2 * places]
     for row in range(len(ends)):
         start, after = starts[row], starts[row + 1]
-        after = walk_forward(chart, tremble, cells, offsets, start, after, own, others, run)
+        after = walk_forward(chart, cells, offsets, start, after, own, others, run)
         for place in range(places):
             worth[place] = pay[ends[row], place]
         walk_backward(
             chart,
-            tremble,
             cells,
             codes,
             offsets,
@@ -178,43 +187,49 @@ def gather(
 
 
 @entry
-def match_regrets(
-    chart: Any, regrets: Any, mean: Any, gains: Any, memory: float, lead: float
+def descend(
+    chart: Any, odds: Any, gains: Any, weights: Any, rare: float, rate: float, temperature: float
 ) -> None:
-    """Regret matching+ in every cell, of knocking (0) and going on (1)."""
+    """A step in every cell; `odds` are the log odds of knocking."""
     for cell in range(len(chart)):
-        gain, knock = gains[cell], chart[cell]
-        regrets[0, cell] = max(regrets[0, cell] + (1.0 - knock) * gain, 0.0)
-        regrets[1, cell] = max(regrets[1, cell] - knock * gain, 0.0)
-        mean[cell] += memory * (gain - mean[cell])
-        ahead = lead * mean[cell]
-        first = max(regrets[0, cell] + (1.0 - knock) * ahead, 0.0)
-        second = max(regrets[1, cell] - knock * ahead, 0.0)
-        if first + second > 0.0:
-            chart[cell] = first / (first + second)
+        step = rate / (weights[cell] + rare)
+        moved = (odds[cell] + step * gains[cell]) / (1.0 + step * weights[cell] * temperature)
+        odds[cell] = min(max(moved, -MOST), MOST)
+        chart[cell] = 1.0 / (1.0 + np.exp(-odds[cell]))
 
 
 @entry
-def match_threshold_regrets(chart: Any, regrets: Any, gains: Any, values: int) -> None:
-    """Regret matching+ of thresholds in every row of `values` cells, and of never knocking.
+def descend_thresholds(
+    chart: Any,
+    odds: Any,
+    gains: Any,
+    weights: Any,
+    rare: float,
+    rate: float,
+    temperature: float,
+    values: int,
+) -> None:
+    """A step in every row of `values` cells; `odds` are the logs of the thresholds' chances.
 
-    The threshold at a bin gains what the bins from there on gain. `regrets[0]` holds those of the
-    bins, `regrets[1]` at a row's first cell that of never knocking.
+    The threshold at a bin gains what the bins from there on gain, and is that much likelier than
+    never to knock, whose log is 0.
     """
     for row in range(0, len(chart), values):
-        expected, gain, share = 0.0, 0.0, 0.0
+        visits, gain, most = 0.0, 0.0, 0.0
         for cell in range(row, row + values):
-            expected += chart[cell] * gains[cell]
-        total = max(regrets[1, row] - expected, 0.0)
-        regrets[1, row] = total
+            visits += weights[cell]
+        step = rate / (visits + rare)
         for cell in range(row + values - 1, row - 1, -1):
-            gain += gains[cell]
-            regrets[0, cell] = max(regrets[0, cell] + gain - expected, 0.0)
-            total += regrets[0, cell]
+            gain += step * gains[cell]
+            odds[cell] = (odds[cell] + gain) / (1.0 + step * visits * temperature)
+            most = max(most, odds[cell])
+        total = np.exp(-most)
         for cell in range(row, row + values):
-            share += regrets[0, cell]
-            if total > 0.0:
-                chart[cell] = min(share / total, 1.0)
+            total += np.exp(odds[cell] - most)
+        share = 0.0
+        for cell in range(row, row + values):
+            share += np.exp(odds[cell] - most)
+            chart[cell] = min(share / total, 1.0)
 
 
 class Learner:
@@ -230,24 +245,30 @@ class Learner:
     def __init__(self, cells: int, values: int, recipe: Recipe, updates: int) -> None:
         self.values, self.recipe, self.updates = values, recipe, updates
         self.done = 0
+        self.odds = np.zeros(cells)
         self.chart = np.full(cells, 0.5)
         if recipe.shape == "monotone":
-            self.chart[:] = np.tile(np.linspace(0, 1, values), cells // values)
-        self.regrets = np.zeros((2, cells))
-        self.mean = np.zeros(cells)
+            self.chart[:] = np.tile(np.linspace(0, 1, values + 2)[1:-1], cells // values)
         self.sums = np.zeros((2, cells))
 
     @property
     def tremble(self) -> float:
         """The tremble of the next update."""
-        calm = max(self.recipe.calm * self.updates, 1e-9)
-        return self.recipe.tremble * max(0.0, 1.0 - self.done / calm)
+        return self.recipe.tremble * max(0.0, 1.0 - self.done / (self.recipe.cooled * self.updates))
+
+    @property
+    def temperature(self) -> float:
+        """The temperature of the next update."""
+        first, last = self.recipe.temperature, self.recipe.final_temperature
+        cooled = self.done / (self.recipe.cooled * self.updates)
+        return float(first * (last / first) ** min(cooled, 1.0))
 
     def _gather(
         self, bank: Bank, setting: Setting, pool: ThreadPoolExecutor
     ) -> tuple[np.ndarray, np.ndarray]:
         """What knocking gains in each cell float64[C], and how often the chart comes there."""
         bounds = [bank.rounds * part // PARTS for part in range(PARTS + 1)]
+        played = self.tremble + (1.0 - 2.0 * self.tremble) * self.chart
 
         def work(part: int) -> np.ndarray:
             some = bank.part(bounds[part], bounds[part + 1])
@@ -256,8 +277,7 @@ class Learner:
             sums = np.zeros((2, len(self.chart)))
             rounds = some.starts, some.cells, some.codes, some.ends
             gather(
-                self.chart,
-                self.tremble,
+                played,
                 *rounds,
                 setting.offsets,
                 setting.pay,
@@ -277,15 +297,16 @@ class Learner:
             more = self._gather(bank, setting, pool)
             gains += more[0]
             weights += more[1]
-        recipe, self.done = self.recipe, self.done + 1
-        counts = weights * float(self.done) ** recipe.average_power
-        self.sums[0] += counts * self.chart
-        self.sums[1] += counts
-        self.regrets *= (1.0 - 1.0 / self.done) ** recipe.regret_power
-        if recipe.shape == "monotone":
-            match_threshold_regrets(self.chart, self.regrets, gains, self.values)
+        rate = min(self.recipe.rate, 0.5 / self.temperature)
+        learned = gains, weights, RARE * bank.rounds, rate, self.temperature
+        if self.recipe.shape == "monotone":
+            descend_thresholds(self.chart, self.odds, *learned, self.values)
         else:
-            match_regrets(self.chart, self.regrets, self.mean, gains, recipe.memory, recipe.lead)
+            descend(self.chart, self.odds, *learned)
+        self.done += 1
+        if self.done > (1.0 - self.recipe.averaged) * self.updates:
+            self.sums[0] += weights * self.chart
+            self.sums[1] += weights
 
     def average(self) -> np.ndarray:
         """float64[C]: the average chart; nan in cells that were never reached."""
@@ -321,7 +342,7 @@ def learn(
     learner = Learner(int(np.prod(shape)), shape[-1], recipe, recipe.passes * per_pass)
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(recipe.passes):
-            played = settings(filled(learner.average(), shape).ravel())
+            played = settings(learner.chart)
             for first in range(0, per_pass * size, size):
                 learner.update(bank.part(first, first + size), played, pool)
                 advance(1)

@@ -3,7 +3,7 @@
 The best response within the chart's own information knows the cells and nothing else: one player
 answers, all others play the chart. It is found by backward induction over the own turns, latest
 first: in every cell, knock where that gains more over the rounds of the bank, weighed by others'
-reach and by the own reach. What it is worth is then measured on rounds that it was not fitted to,
+reach and by the own reach; once from the chart and once from never knocking. What it is worth is then measured on rounds that it was not fitted to,
 where chances are worked out and not drawn: the difference between answering and playing the chart
 too, on the same rounds, averaged over the places.
 
@@ -139,10 +139,13 @@ def best_response(
     pay: np.ndarray,
     *,
     threads: int,
-    sweeps: int = 2,
-    start: np.ndarray | None = None,
+    sweeps: int = 3,
 ) -> np.ndarray:
     """The answer to a chart that a bank teaches.
+
+    A step of the induction changes one cell while the others stay, so that it can end in an answer
+    that only several changes at once would mend: to wait now is worth most to who waits later too.
+    It begins once with the chart and once with never knocking, and the better answer counts.
 
     Args:
         chart: float64[C], what all others play.
@@ -150,22 +153,40 @@ def best_response(
         bank: rounds to learn on.
         pay: float64[K, S].
         threads: the answer does not depend on them.
-        sweeps: passes over all turns. The first is weighed by the chart's own reach, later ones by
-            that of the answer so far; the last bin holds several turns and is passed twice.
+        sweeps: passes over all turns. The first is weighed by the reach of what it begins with,
+            later ones by that of the answer so far; the last bin holds several turns and is passed
+            twice.
 
     Returns:
-        float64[C] of 0 and 1; the chart's own number in cells that the bank has not.
+        float64[C] of 0 and 1; in cells that the bank has not, the number it began with.
     """
-    answer = chart.copy() if start is None else start.copy()
-    weigher = chart
-    last = int(turn_of.max())
     with ThreadPoolExecutor(threads) as pool:
-        for _ in range(sweeps):
-            for turn in (last, *range(last, -1, -1)):
-                gains = knock_gains(chart, answer, weigher, bank, pay, pool)
-                here = (turn_of == turn) & (gains != 0)
-                answer[here] = gains[here] > 0
-            weigher = answer.copy()
+        answers = [
+            _induced(chart, start, turn_of, bank, pay, sweeps, pool)
+            for start in (chart, np.zeros(len(chart)))
+        ]
+    gains = worth([(answer, chart) for answer in answers], [bank], pay, threads=threads)
+    return max(zip(gains, answers, strict=True), key=lambda pair: pair[0].mean)[1]
+
+
+def _induced(
+    chart: np.ndarray,
+    start: np.ndarray,
+    turn_of: np.ndarray,
+    bank: Bank,
+    pay: np.ndarray,
+    sweeps: int,
+    pool: ThreadPoolExecutor,
+) -> np.ndarray:
+    """What backward induction makes of an answer."""
+    answer, weigher = start.copy(), start
+    last = int(turn_of.max())
+    for _ in range(sweeps):
+        for turn in (last, *range(last, -1, -1)):
+            gains = knock_gains(chart, answer, weigher, bank, pay, pool)
+            here = (turn_of == turn) & (gains != 0)
+            answer[here] = gains[here] > 0
+        weigher = answer.copy()
     return answer
 
 

@@ -76,11 +76,11 @@ def recipe_of(config: ChartConfig, players: int) -> Recipe:
         batch=rounds_of(config.batch, players),
         passes=config.passes,
         tremble=config.tremble,
-        calm=config.calm,
-        average_power=config.average_power,
-        regret_power=config.regret_power,
-        memory=config.memory,
-        lead=config.lead,
+        rate=config.rate,
+        temperature=config.temperature,
+        final_temperature=config.final_temperature,
+        cooled=config.cooled,
+        averaged=config.averaged,
         shape=config.shape,
     )
 
