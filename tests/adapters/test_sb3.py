@@ -167,3 +167,41 @@ def test_the_rest_of_the_interface():
     with pytest.raises(AttributeError, match="render_me"):
         env.env_method("render_me")
     env.close()
+
+
+def test_a_restored_environment_goes_on_bit_by_bit():
+    """Also where bots look up tables that lie elsewhere in the other environment's book."""
+    mixture = {"threshold:25": 1.0, "lookahead:4": 1.0, "chart:danish": 1.0}
+    options = {"players": (2, 3), "copies": 0.5, "seed": 3, "draws": "swedish"}
+    one = KnockVecEnv(24, mixture, **options)
+    other = KnockVecEnv(24, {"chart:danish": 1.0}, **(options | {"seed": 8}))
+    rng = np.random.default_rng(5)
+    one.reset()
+    for _ in range(40):
+        one.step((rng.random(24) < 0.2).astype(int))
+    state = one.state()
+    other.restore(state)
+    for _ in range(80):
+        actions = (rng.random(24) < 0.2).astype(int)
+        mine, theirs = one.step(actions), other.step(actions)
+        for a, b in zip(mine[:3], theirs[:3], strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert any(bot == "lookahead:4" for _, bot in state["bots"])
+
+
+def test_a_state_of_other_rows_or_another_version_is_refused():
+    state = make().state()
+    with pytest.raises(ValueError, match="32 rows were saved; this environment has 8"):
+        make(8).restore(state)
+    with pytest.raises(ValueError, match="another version"):
+        make().restore(state | {"layout": "other"})
+
+
+def test_draws_by_a_named_rule():
+    with pytest.raises(ValueError, match="draws"):
+        make(draws="gready")
+
+    def trace(draws):
+        return [o.tobytes() for o, *_ in decisions(make(draws=draws), 20)]
+
+    assert trace("greedy") != trace("swedish")

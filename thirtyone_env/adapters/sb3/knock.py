@@ -5,6 +5,7 @@ Shapes: `B` rows, `K` size of the compact observation.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -13,7 +14,12 @@ from gymnasium import spaces
 
 from thirtyone_env.adapters.sb3.batch import BatchVecEnv
 from thirtyone_env.arena import COMPACT_SIZE, Tables, controller
+from thirtyone_env.bots import DRAWS
+from thirtyone_env.checks import check_choice
 from thirtyone_env.rules import MAX_SEATS, Rules, resolve_rules
+from thirtyone_env.state import STATE
+
+_LAYOUT = hashlib.sha256(repr(STATE.descr).encode()).hexdigest()[:16]
 
 
 class KnockVecEnv(BatchVecEnv):
@@ -31,11 +37,15 @@ class KnockVecEnv(BatchVecEnv):
         reward: the running payoff whose changes are the rewards: "equity" (chance of winning the
             match given the lives, scaled like a payoff) or "lives".
         reward_scale: factor on the rewards.
+        draws: the rule that draws and discards for the learner, a name of `bots.DRAWS`.
         seed: start of all randomness.
 
     Raises:
-        ValueError: for an unknown bot, preset or seat count.
+        ValueError: for an unknown bot, preset, rule or seat count.
     """
+
+    tables: Tables
+    """The matches."""
 
     def __init__(
         self,
@@ -47,8 +57,10 @@ class KnockVecEnv(BatchVecEnv):
         copies: float = 0.5,
         reward: Literal["equity", "lives"] = "equity",
         reward_scale: float = 1.0,
+        draws: str = "greedy",
         seed: int = 0,
     ) -> None:
+        check_choice("draws", draws, tuple(DRAWS))
         super().__init__(
             rows,
             spaces.Box(-np.inf, np.inf, (COMPACT_SIZE,), np.float32),
@@ -58,6 +70,7 @@ class KnockVecEnv(BatchVecEnv):
         self.copies = copies
         self.reward = reward
         self.reward_scale = reward_scale
+        self.draws = draws
         self._rows = np.arange(rows)
         self._players = np.resize(np.asarray(players, np.int64), rows)
         self._learner = np.zeros(rows, np.int64)
@@ -121,6 +134,51 @@ class KnockVecEnv(BatchVecEnv):
             self._restart(seed)
         return [seed] * self.num_envs
 
+    def state(self) -> dict[str, Any]:
+        """Everything that decides how it goes on, for `restore`: arrays, and values for JSON."""
+        controllers = self.tables.states["controllers"]
+        entries = np.unique(controllers["entry"])
+        states = np.ascontiguousarray(self.tables.states)
+        return {
+            "layout": _LAYOUT,
+            "states": states.view(np.uint8).reshape(self.num_envs, -1).copy(),
+            "bots": [[int(e), self.tables.book.name_of(int(e))] for e in entries if e > 0],
+            "opponents": self._opponents.tolist(),
+            "chances": self._chances.copy(),
+            "learner": self._learner.copy(),
+            "paid": self._paid.copy(),
+            "next_match": self._next_match,
+            "random": self._rng.bit_generator.state,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on as the environment did that gave the state, bit by bit.
+
+        Args:
+            state: from `state` of an environment of the same options.
+
+        Raises:
+            ValueError: if it is of another version of the environment, or of other rows.
+        """
+        if state["layout"] != _LAYOUT:
+            raise ValueError("the matches were saved by another version of the environment")
+        states = np.ascontiguousarray(state["states"], np.uint8)
+        if states.shape != (self.num_envs, STATE.itemsize):
+            raise ValueError(f"{len(states)} rows were saved; this environment has {self.num_envs}")
+        self.tables.states[:] = states.view(STATE)[:, 0]
+        entries = self.tables.states["controllers"]["entry"].copy()
+        for entry, name in state["bots"]:  # its tables may lie elsewhere in the book now
+            rows, seats = np.nonzero(entries == entry)
+            self.tables.set_controllers(rows, seats, name)
+        self._opponents = np.array(state["opponents"])
+        self._chances = np.array(state["chances"])
+        self._learner[:] = state["learner"]
+        self._paid[:] = state["paid"]
+        self._next_match = int(state["next_match"])
+        self._rng.bit_generator.state = state["random"]
+        self._round = self.tables.rounds
+        self._seen = self.tables.observe("compact")
+
     def _restart(self, seed: int) -> None:
         drawing, cards = np.random.SeedSequence(seed).spawn(2)
         self._rng = np.random.Generator(np.random.PCG64(drawing))
@@ -154,7 +212,7 @@ class KnockVecEnv(BatchVecEnv):
         taken, seats = np.nonzero(np.arange(MAX_SEATS) < players[:, None])
         self.tables.set_controllers(rows[taken], seats, self._opponents[drawn[taken, seats]])
         self._learner[rows] = self._rng.integers(0, players)
-        self.tables.set_controllers(rows, self._learner[rows], "knock")
+        self.tables.set_controllers(rows, self._learner[rows], f"knock:{self.draws}")
 
     def _settle(self, rows: np.ndarray) -> None:
         """Bring the learners' running payoffs in these rows up to date."""
