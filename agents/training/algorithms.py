@@ -10,11 +10,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from agents.training.config import ALGORITHMS, ChartConfig, KnockPpoConfig, RunConfig, SolverConfig
+from agents.training.config import (
+    ALGORITHMS,
+    ChartConfig,
+    KnockPpoConfig,
+    PpoConfig,
+    RunConfig,
+    SolverConfig,
+)
 
 MODULES: dict[str, str] = {
     KnockPpoConfig.algorithm: "agents.training.knock_ppo",
     SolverConfig.algorithm: "agents.training.solver",
+    PpoConfig.algorithm: "agents.training.ppo",
 }
 """The module of every algorithm but charts, which have a report of their own."""
 
