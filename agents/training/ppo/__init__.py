@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.policies import NetworkPolicy
 from agents.policies.files import write_text
-from agents.policies.network import NetworkConfig, flattened
+from agents.policies.network import NetworkConfig
 from agents.training.config import PpoConfig
 from agents.training.knock_ppo import global_state_kept
 from agents.training.ppo.league import League
@@ -69,6 +70,7 @@ def train(
         finally:
             policy = extract(model, config)
             policy.save(folder)
+            model.tables.league.save(folder / "league", policy_maker(config))
             write_text(folder / "training.csv", watch.curve.getvalue())
     return policy
 
@@ -111,6 +113,8 @@ def build(config: PpoConfig) -> LeaguePPO:
         activation=config.activation,
         read_rules=len(rules) > 1,
         final_entropy=config.final_entropy,
+        snapshot_every=config.snapshot_every if config.snapshot_play else 0,
+        policy_of=policy_maker(config),
         seed=config.seed,
         learning_rate=lambda left: last + (first - last) * left,
         n_steps=config.rollout,
@@ -164,8 +168,24 @@ def _policy(
     return NetworkPolicy(made_for, weights, name)
 
 
+def policy_maker(config: PpoConfig) -> Callable[[np.ndarray, str], NetworkPolicy]:
+    """What makes policies of flat networks float32[P] and names."""
+    sizes = [observation_size(max(config.players)), *config.hidden, NUM_SLOT_ACTIONS]
+    shapes: list[tuple[int, ...]] = []
+    for before, after in pairwise(sizes):
+        shapes += [(before, after), (after,)]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+
+    def policy_of(params: np.ndarray, name: str) -> NetworkPolicy:
+        parts = np.split(params, ends)
+        layers = tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
+        return _policy(config, layers, name, {})
+
+    return policy_of
+
+
 class _Watch(BaseCallback):
-    """Tells the progress, writes the learning curve, saves the policy, takes snapshots."""
+    """Tells the progress, writes the learning curve, saves the policy and the league."""
 
     FIELDS = (
         "steps", "matches", "entropy", "explained_variance", "approx_kl", "clip_fraction",
@@ -179,7 +199,7 @@ class _Watch(BaseCallback):
         self.curve = io.StringIO()
         self._writer = csv.writer(self.curve, lineterminator="\n")
         self._writer.writerow(self.FIELDS)
-        self._saved = self._shot = 0
+        self._saved = 0
 
     def _on_step(self) -> bool:
         return True
@@ -192,12 +212,6 @@ class _Watch(BaseCallback):
         if self.num_timesteps - self._saved >= config.save_every:
             self._saved = self.num_timesteps
             extract(model, config).save(self.folder)
-        league = model.tables.league
-        league.fade()
-        if config.snapshot_play and self.num_timesteps - self._shot >= config.snapshot_every:
-            self._shot = self.num_timesteps
-            take_snapshot(model, config)
-        model.tables.league_changed()
 
     @staticmethod
     def _numbers(model: LeaguePPO) -> list[Any]:
@@ -206,19 +220,3 @@ class _Watch(BaseCallback):
         learned = [values.get(f"train/{name}", math.nan) for name in _Watch.FIELDS[3:8]]
         numbers = [-values.get("train/entropy_loss", math.nan), *learned, *model.seconds.values()]
         return [model.tables.matches, *(round(float(number), 5) for number in numbers)]
-
-
-def take_snapshot(model: LeaguePPO, config: PpoConfig) -> None:
-    """Put a copy of the learner's weights into the league."""
-    league, weights = model.tables.league, model.network.weights()
-    league.add(flattened(weights), model.num_timesteps, model.tables.owner)
-    if config.league == "nash":
-        shapes = [array.shape for array in weights]
-
-        def policy_of(params: np.ndarray, name: str) -> NetworkPolicy:
-            ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
-            parts = np.split(params, ends)
-            restored = tuple(p.reshape(s) for p, s in zip(parts, shapes, strict=True))
-            return _policy(config, restored, name, {})
-
-        league.measure(policy_of)

@@ -9,7 +9,9 @@ Shapes: `M` members, `V` variants (rules and number of seats of a table), `P` nu
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -18,7 +20,6 @@ from agents.evaluation.equilibrium import symmetric_equilibrium
 from agents.evaluation.match import lone, play
 from agents.policies import DecidingPolicy, NetworkPolicy, TablePolicy, make
 from thirtyone_env import Rules
-from thirtyone_env.state import ASK_NOTHING
 
 Sampling = Literal["uniform", "prioritised", "nash"]
 Variant = tuple[Rules, int]
@@ -74,6 +75,7 @@ class League:
         self.pool: np.ndarray = np.zeros((places, 0), np.float32)
         self.steps = np.full(places, -1)  # of the snapshot in each place
         self.active = np.zeros(places, bool)  # it is drawn for new matches
+        self.last = 0  # steps of the newest snapshot
         members = len(self.names) + places
         self.played, self.won = np.zeros(members), np.zeros(members)
         self.payoffs = np.full((members, members), np.nan)
@@ -142,7 +144,7 @@ class League:
             free = np.array([self._grow()])
         place = int(free[0])
         self.pool[place] = params
-        self.steps[place], self.active[place] = steps, True
+        self.steps[place], self.active[place], self.last = steps, True, steps
         member = len(self.names) + place
         self.played[member] = self.won[member] = 0
         self.payoffs[member] = self.payoffs[:, member] = np.nan
@@ -239,13 +241,32 @@ class League:
 
     def state(self) -> dict[str, Any]:
         """All that moves, as arrays."""
-        names = ("pool", "steps", "active", "played", "won", "payoffs", "mixture")
-        return {name: getattr(self, name).copy() for name in names}
+        return {"last": self.last, **{name: getattr(self, name).copy() for name in _MOVING}}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state of a league with the same panel."""
-        for name, value in state.items():
-            setattr(self, name, np.array(value))
+        self.last = int(state["last"])
+        for name in _MOVING:
+            setattr(self, name, np.array(state[name]))
+
+    def save(self, folder: Path, policy_of: Callable[[np.ndarray, str], NetworkPolicy]) -> None:
+        """Write each snapshot into a folder of its own, named by its steps; take away the others.
+
+        Raises:
+            OSError: if something cannot be written.
+        """
+        kept = {f"{self.steps[place]:012d}": place for place in np.flatnonzero(self.active)}
+        folder.mkdir(exist_ok=True)
+        for name, place in kept.items():
+            if not (folder / name).exists():
+                (folder / name).mkdir()
+                policy_of(self.pool[place], f"snapshot:{self.steps[place]}").save(folder / name)
+        for path in folder.iterdir():
+            if path.name.isdigit() and path.name not in kept:
+                shutil.rmtree(path)
+
+
+_MOVING = ("pool", "steps", "active", "played", "won", "payoffs", "mixture")
 
 
 def _can(policy: TablePolicy, variant: Variant) -> bool:
@@ -257,14 +278,6 @@ def _can(policy: TablePolicy, variant: Variant) -> bool:
     return True
 
 
-def asks_outside(policy: TablePolicy) -> bool:
-    """Whether a policy is asked for its decisions."""
-    return isinstance(policy, DecidingPolicy)
-
-
 def deciding(policy: TablePolicy) -> DecidingPolicy:
     """The same policy, known to be asked."""
     return cast(DecidingPolicy, policy)
-
-
-__all__ = ["ASK_NOTHING", "League", "Sampling", "Variant", "asks_outside", "deciding"]

@@ -13,7 +13,7 @@ Shapes: `T` decisions a row, `B` rows, `F` inputs, `A` actions, `N` decisions of
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -25,13 +25,16 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
+from agents.policies import NetworkPolicy
 from agents.policies.inputs import scales
+from agents.policies.network import flattened
 from agents.policies.network_kernels import MOST_INPUTS, index_rows, pick_rows
 from agents.training.ppo.kernels import advantages, first_layer, first_layer_gradient, loss_slopes
-from agents.training.ppo.tables import LeagueVecEnv, _of_generator, _to_generator
+from agents.training.ppo.tables import LeagueVecEnv, of_generator, to_generator
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.rules import MAX_SEATS
 
+PolicyOf = Callable[[np.ndarray, str], NetworkPolicy]
 NUMBERS = (
     "policy_gradient_loss",
     "value_loss",
@@ -217,6 +220,9 @@ class LeaguePPO(MaskablePPO):
         activation: "relu" or "tanh".
         read_rules: whether the rules are inputs.
         final_entropy: weight of the entropy bonus at the end.
+        snapshot_every: steps between two snapshots; 0: none are taken.
+        policy_of: makes a policy of the layers of a network and a name; for leagues that let their
+            members play each other.
         seed: of the weights and the minibatches.
         options: those of MaskablePPO.
     """
@@ -230,6 +236,8 @@ class LeaguePPO(MaskablePPO):
         activation: str = "relu",
         read_rules: bool = False,
         final_entropy: float | None = None,
+        snapshot_every: int = 0,
+        policy_of: PolicyOf | None = None,
         seed: int = 0,
         **options: Any,
     ) -> None:
@@ -251,6 +259,7 @@ class LeaguePPO(MaskablePPO):
             **options,
         )
         self.tables = env
+        self.snapshot_every, self.policy_of = snapshot_every, policy_of
         self.final_entropy = self.ent_coef if final_entropy is None else final_entropy
         self.network = Network(self.policy, shared)
         self.experience = Experience(self.n_steps, env.num_envs)
@@ -277,6 +286,7 @@ class LeaguePPO(MaskablePPO):
         """Play; False if the callback wants to stop."""
         tables, kept, rows = self.tables, self.experience, self.tables.num_envs
         callback.on_rollout_start()
+        self._renew_league()
         asked, start = tables.asked_seconds, time.perf_counter()
         thinking = 0.0
         for t in range(n_rollout_steps):
@@ -300,6 +310,16 @@ class LeaguePPO(MaskablePPO):
         self.seconds["tables"] += time.perf_counter() - start - asked - thinking
         callback.on_rollout_end()
         return True
+
+    def _renew_league(self) -> None:
+        """Take a snapshot where one is due; new matches are drawn by the chances of now."""
+        league, every = self.tables.league, self.snapshot_every
+        league.fade()
+        if every and self.num_timesteps // every > league.last // every:
+            league.add(flattened(self.network.weights()), self.num_timesteps, self.tables.owner)
+            if league.sampling == "nash" and self.policy_of is not None:
+                league.measure(self.policy_of)
+        self.tables.league_changed()
 
     def _index(self, first: int) -> None:
         tables = self.tables
@@ -377,20 +397,23 @@ class LeaguePPO(MaskablePPO):
 
     # --- saving ----------------------------------------------------------------------------------
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What moves beside the network and its optimiser, in the order it is to be restored."""
+        return {"league": self.tables.league, "tables": self.tables, "learner": Rest(self)}
+
     def state(self) -> dict[str, Any]:
-        """All that moves: arrays, numbers and text, by name."""
+        """All that moves: arrays, numbers and lists, by name."""
         found: dict[str, Any] = {
             "num_timesteps": self.num_timesteps,
             "n_updates": self._n_updates,
-            "shuffles": _of_generator(self._shuffles),
-            **{f"seconds.{name}": value for name, value in self.seconds.items()},
         }
         for name, value in self.policy.state_dict().items():
             found[f"policy.{name}"] = value.detach().cpu().numpy().copy()
         for number, moments in self.policy.optimizer.state_dict()["state"].items():
             for name, value in moments.items():
                 found[f"optimiser.{number}.{name}"] = value.detach().cpu().numpy().copy()
-        for prefix, part in (("tables", self.tables), ("league", self.tables.league)):
+        for prefix, part in self.parts.items():
             found |= {f"{prefix}.{name}": value for name, value in part.state().items()}
         return found
 
@@ -402,8 +425,6 @@ class LeaguePPO(MaskablePPO):
             if rest:
                 parts.setdefault(prefix, {})[rest] = value
         self.num_timesteps, self._n_updates = int(state["num_timesteps"]), int(state["n_updates"])
-        _to_generator(self._shuffles, state["shuffles"])
-        self.seconds = {name: float(value) for name, value in parts["seconds"].items()}
         self.policy.load_state_dict(
             {name: torch.from_numpy(np.array(value)) for name, value in parts["policy"].items()}
         )
@@ -413,6 +434,23 @@ class LeaguePPO(MaskablePPO):
             moments.setdefault(int(number), {})[rest] = torch.from_numpy(np.array(value))
         whole = self.policy.optimizer.state_dict()
         self.policy.optimizer.load_state_dict({**whole, "state": moments})
-        self.tables.league.restore(parts["league"])
-        self.tables.restore(parts["tables"])
-        self._last_obs = self.tables.observations()
+        for name, part in self.parts.items():
+            part.restore(parts[name])
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What else moves in a model."""
+
+    model: LeaguePPO
+
+    def state(self) -> dict[str, Any]:
+        """The generator of the minibatches, and seconds by what they were spent on."""
+        return {"shuffles": of_generator(self.model._shuffles), **self.model.seconds}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        model = self.model
+        to_generator(model._shuffles, state["shuffles"])
+        model.seconds = {name: float(state[name]) for name in model.seconds}
+        model._last_obs = model.tables.observations()

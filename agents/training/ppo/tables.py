@@ -23,7 +23,7 @@ from gymnasium import spaces
 
 from agents.policies import inputs
 from agents.policies.network_kernels import MOST_INPUTS, index_rows, network_rows, pick_rows
-from agents.training.ppo.league import League, Variant, asks_outside, deciding
+from agents.training.ppo.league import League, Variant, deciding
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.adapters.sb3.batch import BatchVecEnv
 from thirtyone_env.arena import Tables, controller
@@ -120,7 +120,7 @@ class LeagueVecEnv(BatchVecEnv):
         self.next_match, self.matches = 0, 0
         self.seen, self.mask = self.tables.new_outputs(slots=True)
         self.seat = np.zeros(rows, np.int8)
-        self._draw_new_chances()
+        self.league_changed()
         self._deal(self._all)
         self._settle(self._all)
         self.rewards[:], self.ended[:] = 0, False
@@ -137,13 +137,11 @@ class LeagueVecEnv(BatchVecEnv):
                     found[variant, member] = controller(name, rules.record, self.tables.book)
         return found
 
-    def _draw_new_chances(self) -> None:
+    def league_changed(self) -> None:
         """Let matches that begin from now on have the opponents of the league as it is now."""
         chances = self.league.chances()
         self._limits = np.cumsum(chances, axis=1)
         self._last = chances.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
-
-    league_changed = _draw_new_chances
 
     def reset(self) -> np.ndarray:
         """What the learners' seats see: uint8[B, K]. Matches in progress go on."""
@@ -328,8 +326,8 @@ class LeagueVecEnv(BatchVecEnv):
             "round_number": self.round_number.copy(),
             "next_match": self.next_match,
             "matches": self.matches,
-            "drawing": _of_generator(self._rng),
-            "lots": _of_generator(self.lots),
+            "drawing": of_generator(self._rng),
+            "lots": of_generator(self.lots),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -339,20 +337,21 @@ class LeagueVecEnv(BatchVecEnv):
         for name in ("owner", "fresh", "paid", "round_number"):
             getattr(self, name)[:] = state[name]
         self.next_match, self.matches = int(state["next_match"]), int(state["matches"])
-        _to_generator(self._rng, state["drawing"])
-        _to_generator(self.lots, state["lots"])
-        self._draw_new_chances()
+        to_generator(self._rng, state["drawing"])
+        to_generator(self.lots, state["lots"])
+        self.league_changed()
         self._show(self._all)
 
 
-def _of_generator(rng: np.random.Generator) -> list[int]:
+def of_generator(rng: np.random.Generator) -> list[int]:
     """The state of a PCG64 generator as whole numbers."""
     state = rng.bit_generator.state
     words = state["state"]
     return [words["state"], words["inc"], state["has_uint32"], state["uinteger"]]
 
 
-def _to_generator(rng: np.random.Generator, numbers: Sequence[int]) -> None:
+def to_generator(rng: np.random.Generator, numbers: Sequence[int]) -> None:
+    """Put a generator where `of_generator` found one."""
     state, inc, has, word = (int(number) for number in numbers)
     rng.bit_generator.state = {
         "bit_generator": "PCG64",
@@ -365,6 +364,3 @@ def _to_generator(rng: np.random.Generator, numbers: Sequence[int]) -> None:
 def variants_of(rules: Sequence[Any], players: Sequence[int]) -> list[Variant]:
     """All tables of some rules and seat counts."""
     return [(one, size) for one in rules for size in players]
-
-
-__all__ = ["LEARNER", "LeagueVecEnv", "asks_outside", "variants_of"]
