@@ -12,6 +12,7 @@ from typing import Any
 
 from agents.training.config import (
     ALGORITHMS,
+    BestResponseConfig,
     ChartConfig,
     KnockPpoConfig,
     PpoConfig,
@@ -23,6 +24,7 @@ MODULES: dict[str, str] = {
     KnockPpoConfig.algorithm: "agents.training.knock_ppo",
     SolverConfig.algorithm: "agents.training.solver",
     PpoConfig.algorithm: "agents.training.ppo",
+    BestResponseConfig.algorithm: "agents.training.ppo.response",
 }
 """The module of every algorithm but charts, which have a report of their own."""
 

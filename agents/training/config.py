@@ -323,6 +323,10 @@ class SolverConfig(RunConfig):
                     make_bot(name)
 
 
+TARGET = "target"
+"""A name for the policy that a response answers, where a program hands it over."""
+
+
 def _panel() -> dict[str, float]:
     return {
         "random": 0.25,
@@ -405,6 +409,9 @@ class PpoConfig(RunConfig):
     """Between the layers."""
     start_from: str = ""
     """A saved policy that the training begins with; empty: random weights."""
+    value_first: int = 0
+    """Steps at the start in which the value alone is learned, so that a policy that the training
+    begins with is not pulled about by values that are not worth anything yet."""
     threads: int = 1
     """Threads of torch; a training repeats exactly at the same number on the same machine."""
     device: str = "cpu"
@@ -417,7 +424,7 @@ class PpoConfig(RunConfig):
         _at_least(self, steps=0, rows=1, rollout=2, batch=2, epochs=1, threads=1, save_every=1)
         _at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, final_entropy=0)
         _at_least(self, reward_scale=0, value_weight=0, max_gradient=0, snapshot_every=1)
-        _at_least(self, snapshots=1)
+        _at_least(self, snapshots=1, value_first=0)
         for name in ("copies", "gamma", "gae_lambda", "self_play", "snapshot_play"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
@@ -441,7 +448,8 @@ class PpoConfig(RunConfig):
                     rules.check_seats(size)
         with _named("opponents"):
             for name in self.opponents:
-                make(name)
+                if name != TARGET:
+                    make(name)
 
     def all_rules(self) -> tuple[Rules, ...]:
         """The rule sets that are played.
@@ -461,8 +469,37 @@ class PpoConfig(RunConfig):
         return self.all_rules()[0]
 
 
+@dataclass(frozen=True)
+class BestResponseConfig(PpoConfig):
+    """Learn the answer to one policy that does not change: how far it is from unbeatable."""
+
+    algorithm: ClassVar[str] = "best_response"
+
+    name: str = "response"
+    """The run's folder is runs/NAME-NUMBER."""
+    target: str = "threshold:25"
+    """The policy that is answered, a bot or a saved one; it sits on all other seats."""
+    warm_start: bool = False
+    """Begin with the target itself, whose layers the response then has."""
+    steps: int = 20_000_000
+    """Decisions of the learner, over all rows and seats; rounded up to whole roll-outs."""
+    self_play: float = 0.0
+    """Share of the matches in which every seat is the learner; a response needs none."""
+    snapshot_play: float = 0.0
+    """Share of the matches against older copies of the learner; a response needs none."""
+    opponents: Mixture = field(default_factory=dict)
+    """Not used: the target is the only opponent."""
+
+    def __post_init__(self) -> None:
+        if self.opponents not in ({}, {self.target: 1.0}):
+            raise ConfigError("opponents: a best response has one alone, which target names")
+        object.__setattr__(self, "opponents", {self.target: 1.0})
+        super().__post_init__()
+
+
 ALGORITHMS: dict[str, type[RunConfig]] = {
-    config.algorithm: config for config in (KnockPpoConfig, ChartConfig, SolverConfig, PpoConfig)
+    config.algorithm: config
+    for config in (KnockPpoConfig, PpoConfig, BestResponseConfig, ChartConfig, SolverConfig)
 }
 """The configuration of every algorithm, by the name that a file says under `algorithm`."""
 

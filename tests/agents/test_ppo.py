@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from agents.evaluation.exploit import exploit
 from agents.evaluation.match import play
 from agents.policies import make
 from agents.training import ppo
-from agents.training.config import BenchmarkConfig, PpoConfig
+from agents.training.config import BenchmarkConfig, BestResponseConfig, PpoConfig
+from agents.training.exploit import NetworkExploiter
+from agents.training.ppo import response
 from agents.training.ppo.kernels import advantages
 from agents.training.ppo.league import League
 from agents.training.ppo.tables import LEARNER, LeagueVecEnv
@@ -368,3 +371,30 @@ def test_saved_policies_sit_at_the_tables(tmp_path):
         tables.advance(any_actions(tables, rng))
     assert tables.matches > 20
     assert (tables.tables.states["phase"] != Phase.OVER).all()
+
+
+def test_a_response_begins_with_its_target_and_learns_the_value_first(tmp_path):
+    (tmp_path / "target").mkdir()
+    target = ppo.train(TINY, tmp_path / "target")
+    config = BestResponseConfig(
+        target=str(tmp_path / "target"), warm_start=True, steps=1_500, value_first=1_536,
+        rows=48, rollout=16, batch=256,
+    )  # fmt: skip
+    found = response.train(config, tmp_path)
+    for mine, given in zip(found.weights, target.weights, strict=True):
+        np.testing.assert_allclose(mine, given, rtol=1e-6)
+    moved = response.train(replace(config, value_first=0), tmp_path)
+    assert not np.allclose(moved.weights[0], target.weights[0])
+    model = ppo.build(response.resolved(config))
+    assert (model.tables.owner == LEARNER).sum() == 48
+    with pytest.raises(ValueError, match="warm_start: threshold:25 is no network"):
+        response.train(replace(config, target="threshold:25", opponents={}), tmp_path)
+
+
+def test_networks_exploit(tmp_path):
+    suite = [NetworkExploiter(tmp_path, 40_000, warm) for warm in (False, True)]
+    found = exploit("random", suite, rules=DANISH, num_players=2, deals=200, seed=3)
+    assert [finding.exploiter for finding in found.findings] == ["network, from scratch"]
+    assert found.bound.gain.mean > -1
+    house = Rules.preset("danish", lives=5)
+    assert suite[0].against(make("random"), house, 2).config.rules[0] == house.to_dict()

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.policies import NetworkPolicy
+from agents.policies import NetworkPolicy, TablePolicy
 from agents.policies.files import write_text
 from agents.policies.network import NetworkConfig
 from agents.training.config import PpoConfig
@@ -42,7 +42,10 @@ def planned_steps(config: PpoConfig) -> int:
 
 
 def train(
-    config: PpoConfig, folder: Path, advance: Callable[[int], None] = lambda steps: None
+    config: PpoConfig,
+    folder: Path,
+    advance: Callable[[int], None] = lambda steps: None,
+    members: Mapping[str, TablePolicy] | None = None,
 ) -> NetworkPolicy:
     """Train, saving the policy into the folder now and then, at the end, and when interrupted.
 
@@ -53,6 +56,7 @@ def train(
         config: what to do.
         folder: the run's folder; gets `policy.safetensors`, `policy.json` and `training.csv`.
         advance: called with the number of steps taken since the last call.
+        members: policies that names of opponents stand for, where they are no bots or paths.
 
     Returns:
         The policy after the last update.
@@ -62,7 +66,7 @@ def train(
     """
     with global_state_kept():
         torch.set_num_threads(config.threads)
-        model = build(config)
+        model = build(config, members)
         watch = _Watch(config, folder, advance)
         try:
             if planned_steps(config):
@@ -75,7 +79,7 @@ def train(
     return policy
 
 
-def build(config: PpoConfig) -> LeaguePPO:
+def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> LeaguePPO:
     """The model of a configuration, with its tables and its league, before the first step.
 
     Raises:
@@ -91,6 +95,7 @@ def build(config: PpoConfig) -> LeaguePPO:
         sampling=config.league,
         capacity=config.snapshots,
         seed=config.seed,
+        members=members,
     )
     inputs = observation_size(max(config.players))
     tables = LeagueVecEnv(
@@ -113,6 +118,7 @@ def build(config: PpoConfig) -> LeaguePPO:
         activation=config.activation,
         read_rules=len(rules) > 1,
         final_entropy=config.final_entropy,
+        value_first=config.value_first,
         snapshot_every=config.snapshot_every if config.snapshot_play else 0,
         policy_of=policy_maker(config),
         seed=config.seed,
@@ -129,11 +135,15 @@ def build(config: PpoConfig) -> LeaguePPO:
         device="cpu",
     )
     if config.start_from:
-        _start_from(model, NetworkPolicy.load(config.start_from), config)
+        known = members or {}
+        start = known.get(config.start_from) or NetworkPolicy.load(config.start_from)
+        _start_from(model, start, config)
     return model
 
 
-def _start_from(model: LeaguePPO, policy: NetworkPolicy, config: PpoConfig) -> None:
+def _start_from(model: LeaguePPO, policy: TablePolicy, config: PpoConfig) -> None:
+    if not isinstance(policy, NetworkPolicy):
+        raise ValueError(f"start_from: {policy.name} is no network that decides about everything")
     for rules in config.all_rules():
         for size in config.players:
             policy.check(rules, size)

@@ -46,6 +46,7 @@ class League:
         sampling: how members are drawn within these shares.
         capacity: most snapshots.
         seed: of the deals of the payoff matrix.
+        members: policies that names of the panel stand for, where they are no bots or paths.
 
     Raises:
         ValueError: for a member that no table can be played with, or a table without opponents.
@@ -61,9 +62,11 @@ class League:
         sampling: Sampling = "uniform",
         capacity: int = 16,
         seed: int = 0,
+        members: Mapping[str, TablePolicy] | None = None,
     ) -> None:
         self.names = list(panel)
-        self.policies: list[TablePolicy] = [make(name) for name in panel]
+        known = members or {}
+        self.policies = [known[name] if name in known else make(name) for name in panel]
         self.weights = np.array([panel[name] for name in self.names], float)
         self.variants = tuple(variants)
         self.self_play, self.snapshot_play = self_play, snapshot_play
@@ -76,10 +79,10 @@ class League:
         self.steps = np.full(places, -1)  # of the snapshot in each place
         self.active = np.zeros(places, bool)  # it is drawn for new matches
         self.last = 0  # steps of the newest snapshot
-        members = len(self.names) + places
-        self.played, self.won = np.zeros(members), np.zeros(members)
-        self.payoffs = np.full((members, members), np.nan)
-        self.mixture = np.zeros(members)
+        count = len(self.names) + places
+        self.played, self.won = np.zeros(count), np.zeros(count)
+        self.payoffs = np.full((count, count), np.nan)
+        self.mixture = np.zeros(count)
 
     def _check(self) -> None:
         if self.self_play >= 1:

@@ -220,6 +220,7 @@ class LeaguePPO(MaskablePPO):
         activation: "relu" or "tanh".
         read_rules: whether the rules are inputs.
         final_entropy: weight of the entropy bonus at the end.
+        value_first: steps at the start in which the value alone is learned.
         snapshot_every: steps between two snapshots; 0: none are taken.
         policy_of: makes a policy of the layers of a network and a name; for leagues that let their
             members play each other.
@@ -236,6 +237,7 @@ class LeaguePPO(MaskablePPO):
         activation: str = "relu",
         read_rules: bool = False,
         final_entropy: float | None = None,
+        value_first: int = 0,
         snapshot_every: int = 0,
         policy_of: PolicyOf | None = None,
         seed: int = 0,
@@ -259,6 +261,7 @@ class LeaguePPO(MaskablePPO):
             **options,
         )
         self.tables = env
+        self.value_first = value_first
         self.snapshot_every, self.policy_of = snapshot_every, policy_of
         self.final_entropy = self.ent_coef if final_entropy is None else final_entropy
         self.network = Network(self.policy, shared)
@@ -390,6 +393,8 @@ class LeaguePPO(MaskablePPO):
             gains, returns.reshape(-1), batch, np.array(numbers), slopes.numpy(),
             value_slopes.numpy(), sums,
         )  # fmt: skip
+        if self.num_timesteps <= self.value_first:
+            slopes.zero_()
         self.network.backward(done, slopes, value_slopes)
         length = nn.utils.clip_grad_norm_(self._parameters, self.max_grad_norm)
         self.policy.optimizer.step()
