@@ -383,7 +383,7 @@ class PpoConfig(RunConfig):
     """Decisions a gradient step."""
     epochs: int = 3
     """Passes over a roll-out in an update."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 3e-3
     """At the start; it falls in a straight line."""
     final_learning_rate: float = 1e-4
     """At the end."""
@@ -403,7 +403,7 @@ class PpoConfig(RunConfig):
     """Longest gradient; longer ones are cut to it."""
     hidden: tuple[int, ...] = (64, 64)
     """Units of the hidden layers, multiples of 4."""
-    shared: bool = False
+    shared: bool = True
     """One trunk for policy and value; if not, each has hidden layers of its own."""
     activation: Literal["tanh", "relu"] = "relu"
     """Between the layers."""
@@ -538,8 +538,24 @@ def from_mapping(data: Any) -> RunConfig:
             f"algorithm must be one of {', '.join(ALGORITHMS)}, not {algorithm!r}"
             + _nearest(str(algorithm), ALGORITHMS)
         )
-    config: RunConfig = _build(ALGORITHMS[algorithm], values, "")
+    kind = ALGORITHMS[algorithm]
+    if issubclass(kind, PpoConfig) and "rules" in values:
+        values["rules"] = _joined_rules(values["rules"])
+    config: RunConfig = _build(kind, values, "")
     return config
+
+
+def _joined_rules(given: Any) -> Any:
+    """Presets as `PpoConfig.rules` has them: of a list, or a mapping with one under `any_of`."""
+    if isinstance(given, Mapping):
+        if set(given) != {"any_of"}:
+            raise ConfigError(f"rules: a mapping has the key any_of alone, not {sorted(given)}")
+        given = given["any_of"]
+    if isinstance(given, list):
+        if not given or not all(isinstance(name, str) for name in given):
+            raise ConfigError(f"rules must name presets, not {given!r}")
+        return ",".join(given)
+    return given
 
 
 def to_yaml(config: RunConfig) -> str:

@@ -1,6 +1,7 @@
 """Learning whole policies: what is stored, paid and learned from is what it should be."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +9,17 @@ import torch
 
 from agents.evaluation.exploit import exploit
 from agents.evaluation.match import play
+from agents.evaluation.options import ConfigError
 from agents.policies import make
 from agents.training import ppo
-from agents.training.config import BenchmarkConfig, BestResponseConfig, PpoConfig
+from agents.training.config import (
+    BenchmarkConfig,
+    BestResponseConfig,
+    PpoConfig,
+    from_mapping,
+    load,
+    to_yaml,
+)
 from agents.training.exploit import NetworkExploiter
 from agents.training.ppo import response
 from agents.training.ppo.kernels import advantages
@@ -19,6 +28,7 @@ from agents.training.ppo.tables import LEARNER, LeagueVecEnv
 from thirtyone_env import Rules
 from thirtyone_env.state import Phase
 
+ROOT = Path(__file__).parents[2]
 DANISH = Rules.preset("danish")
 TINY = PpoConfig(
     name="tiny",
@@ -398,3 +408,35 @@ def test_networks_exploit(tmp_path):
     assert found.bound.gain.mean > -1
     house = Rules.preset("danish", lives=5)
     assert suite[0].against(make("random"), house, 2).config.rules[0] == house.to_dict()
+
+
+@pytest.mark.parametrize(
+    "given", ["danish,swedish", ["danish", "swedish"], {"any_of": ["danish", "swedish"]}]
+)
+def test_several_rules_are_written_as_a_list_or_any_of(given, tmp_path):
+    config = from_mapping({"algorithm": "ppo", "rules": given})
+    assert [rules.preset_name for rules in config.all_rules()] == ["danish", "swedish"]
+    (tmp_path / "config.yaml").write_text(to_yaml(config))
+    assert load(tmp_path / "config.yaml") == config
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rules": {"all_of": ["danish"]}}, "any_of"),
+        ({"rules": ["danish", "swedsh"]}, "did you mean 'swedish'"),
+        ({"self_play": 0.8, "snapshot_play": 0.5}, "self_play and snapshot_play"),
+        ({"hidden": [30]}, "multiples of 4"),
+        ({"opponents": {"treshold:25": 1}}, "opponents"),
+        ({"batch": 40_000}, "batch must be at most rows × rollout"),
+        ({"algorithm": "best_response", "opponents": {"random": 1}}, "target"),
+    ],
+)
+def test_what_cannot_be_is_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        from_mapping({"algorithm": "ppo", **changes})
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.stem)
+def test_the_configurations_can_be_read(path):
+    assert load(path).name
