@@ -18,7 +18,13 @@ from typing import Any, Literal
 import numpy as np
 
 from agents.policies import inputs
-from agents.policies.network_kernels import MOST_INPUTS, index_rows, network_rows, pick_rows
+from agents.policies.network_kernels import (
+    MOST_INPUTS,
+    NO_MORE,
+    index_rows,
+    network_rows,
+    pick_rows,
+)
 from agents.policies.storage import (
     PolicyFileError,
     check_format,
@@ -153,7 +159,8 @@ class NetworkPolicy:
             seen: np.ndarray = np.empty((len(mine), observation_size(size)), np.uint8)
             observe_rows(states, rows[mine], seen, True, 0, len(mine))
             layouts = inputs.layout(size, self.config.most_seats)[None]
-            index_rows(seen, layouts, np.zeros(len(mine), np.int64), starts, spots, amounts, first)
+            kinds: np.ndarray = np.zeros(len(mine), np.int64)
+            index_rows(seen, layouts, kinds, NO_MORE, starts, spots, amounts, first)
             first += len(mine)
         out: np.ndarray = np.empty((count, NUM_SLOT_ACTIONS), np.float32)
         sizes = self.sizes

@@ -26,17 +26,27 @@ GROUP = 4
 """Inputs are taken four at a time."""
 SKIPPED = -1
 """In a layout: this byte is no input."""
+NO_MORE: np.ndarray = np.zeros((1 << 20, 0), np.int16)
+"""For observations that come alone."""
 MOST_INPUTS = 384
 """More than any observation has, filled up; room for so many is needed for every row."""
 
 
 @entry
 def index_rows(
-    seen: Any, layouts: Any, kinds: Any, starts: Any, spots: Any, amounts: Any, first: int
+    seen: Any,
+    layouts: Any,
+    kinds: Any,
+    more: Any,
+    starts: Any,
+    spots: Any,
+    amounts: Any,
+    first: int,
 ) -> None:
     """Find the inputs of observations uint8[N, K], from row `first` of the inputs on.
 
-    `layouts` int16[L, K] says which input a byte is, `kinds` int64[N] which layout a row has.
+    `layouts` int16[L, K] says which input a byte is, `kinds` int64[N] which layout a row has;
+    `more` int16[N, any] are inputs of 1 besides, SKIPPED for none.
     """
     for row in range(seen.shape[0]):
         place, layout = starts[first + row], kinds[row]
@@ -46,6 +56,10 @@ def index_rows(
                 if spot != SKIPPED:
                     spots[place], amounts[place] = spot, seen[row, at]
                     place += 1
+        for i in range(more.shape[1]):
+            if more[row, i] != SKIPPED:
+                spots[place], amounts[place] = more[row, i], 1
+                place += 1
         while (place - starts[first + row]) % GROUP:
             spots[place], amounts[place] = 0, 0
             place += 1

@@ -403,8 +403,9 @@ class PpoConfig(RunConfig):
     """Longest gradient; longer ones are cut to it."""
     hidden: tuple[int, ...] = (64, 64)
     """Units of the hidden layers, multiples of 4."""
-    shared: bool = True
-    """One trunk for policy and value; if not, each has hidden layers of its own."""
+    critic: Literal["shared", "own", "open"] = "open"
+    """What the value is learned from: the hidden layers of the policy; hidden layers of its own; or
+    those, and the hands of the others, which the policy never sees."""
     activation: Literal["tanh", "relu"] = "relu"
     """Between the layers."""
     start_from: str = ""

@@ -75,10 +75,10 @@ def dense(model):
     return found
 
 
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("critic", ["own", "shared"])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_what_a_rollout_keeps_is_what_the_policy_of_sb3_says(shared, activation):
-    model = collected(replace(TINY, shared=shared, activation=activation, players=(2, 3)))
+def test_what_a_rollout_keeps_is_what_the_policy_of_sb3_says(critic, activation):
+    model = collected(replace(TINY, critic=critic, activation=activation, players=(2, 3)))
     kept = model.experience
     with torch.no_grad():
         values, logs, _ = model.policy.evaluate_actions(
@@ -91,10 +91,10 @@ def test_what_a_rollout_keeps_is_what_the_policy_of_sb3_says(shared, activation)
     assert kept.masks[np.arange(kept.actions.size), kept.actions].all()
 
 
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("critic", ["own", "shared"])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_gradients_are_those_of_the_loss_of_maskable_ppo(shared, activation):
-    model = collected(replace(TINY, shared=shared, activation=activation, max_gradient=1e9))
+def test_gradients_are_those_of_the_loss_of_maskable_ppo(critic, activation):
+    model = collected(replace(TINY, critic=critic, activation=activation, max_gradient=1e9))
     rng, kept = np.random.default_rng(5), model.experience
     kept.log_chances += rng.normal(0, 0.2, kept.log_chances.size).astype(np.float32)
     returns = kept.advantages + kept.values
@@ -440,3 +440,45 @@ def test_what_cannot_be_is_refused(changes, message):
 @pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.stem)
 def test_the_configurations_can_be_read(path):
     assert load(path).name
+
+
+def test_an_open_critic_sees_the_hands_and_the_policy_does_not():
+    model = collected(replace(TINY, critic="open", players=(3,)))
+    kept, inputs = model.experience, model.observation_space.shape[0]
+    first = TINY.rows * TINY.rollout  # what was seen last is kept after the roll-out
+    for row in range(TINY.rows):
+        state = model.tables.tables.states[row]
+        places = slice(kept.starts[first + row], kept.starts[first + row + 1])
+        spots = kept.spots[places][kept.amounts[places] > 0].astype(int)
+        seat, found = int(state["seat"]), spots[spots >= inputs] - inputs
+        hands = [int(state["hands"][(seat + after) % 3]).bit_count() for after in (1, 2)]
+        assert [int((found // 56 == after).sum()) for after in (0, 1)] == hands
+    rows = np.arange(200)
+    with torch.no_grad():
+        before = model.network.forward(kept, rows)
+        model.network.hands.weight += 1.0
+        after = model.network.forward(kept, rows)
+    assert torch.equal(before.logits, after.logits)
+    assert not torch.allclose(before.values, after.values)
+
+
+def test_gradients_of_the_hands_are_those_of_differences():
+    model = collected(replace(TINY, critic="open", max_gradient=1e9))
+    kept, batch = model.experience, np.flatnonzero(model.experience.valid)[:100]
+    returns = kept.advantages + kept.values
+    model.policy.optimizer.step = lambda: None
+    model._step(batch, returns, 0.2, 0.0)
+    weights = model.network.hands.weight
+    gradient = weights.grad.clone()
+    unit, card = np.unravel_index(int(gradient.abs().argmax()), gradient.shape)
+
+    def loss(shift):
+        with torch.no_grad():
+            weights[unit, card] += shift
+            values = model.network.forward(kept, batch).values
+            weights[unit, card] -= shift
+        errors = values.numpy().astype(float) - returns.ravel()[batch]
+        return 0.5 * (errors**2).mean()
+
+    slope = (loss(1e-2) - loss(-1e-2)) / 2e-2
+    assert slope == pytest.approx(float(gradient[unit, card]), rel=0.02)

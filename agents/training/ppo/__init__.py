@@ -114,7 +114,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
     model = LeaguePPO(
         tables,
         hidden=config.hidden,
-        shared=config.shared,
+        critic=config.critic,
         activation=config.activation,
         read_rules=len(rules) > 1,
         final_entropy=config.final_entropy,
@@ -222,6 +222,7 @@ class _Watch(BaseCallback):
         if self.num_timesteps - self._saved >= config.save_every:
             self._saved = self.num_timesteps
             extract(model, config).save(self.folder)
+            model.tables.league.save(self.folder / "league", policy_maker(config))
 
     @staticmethod
     def _numbers(model: LeaguePPO) -> list[Any]:

@@ -13,10 +13,36 @@ import numpy as np
 
 from agents.policies.network_kernels import GROUP
 from thirtyone_env._jit import entry
+from thirtyone_env.arena import naming_for
+from thirtyone_env.canonical import rename_card
+from thirtyone_env.cards import BIT, NUM_CARDS, lowest
 
 OPEN, ENDED, GOES_ON = range(3)
 """What is known, going backwards, of a seat's time after a decision: nothing; its episode ends; it
 decides again."""
+
+
+@entry
+def hand_rows(states: Any, inputs: int, out: Any) -> None:
+    """The hands of the others, as inputs from `inputs` on; for values, never for a policy.
+
+    Seats count from the one to act; suits are renamed as it sees them. `out` int16[B, any] is
+    filled up with −1.
+    """
+    for row in range(out.shape[0]):
+        state = states[row]
+        seat, seats, place = np.int64(state.seat), np.int64(state.num_players), 0
+        naming = naming_for(state, seat, True)
+        for after in range(1, seats):
+            hand = np.int64(state.hands[(seat + after) % seats])
+            while hand and place < out.shape[1]:
+                card = lowest(hand)
+                hand ^= np.int64(BIT[card])
+                spot = inputs + NUM_CARDS * (after - 1) + rename_card(card, naming)
+                out[row, place] = spot
+                place += 1
+        for i in range(place, out.shape[1]):
+            out[row, i] = -1
 
 
 @entry

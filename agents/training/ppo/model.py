@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -29,11 +29,20 @@ from agents.policies import NetworkPolicy
 from agents.policies.inputs import scales
 from agents.policies.network import flattened
 from agents.policies.network_kernels import MOST_INPUTS, index_rows, pick_rows
-from agents.training.ppo.kernels import advantages, first_layer, first_layer_gradient, loss_slopes
+from agents.training.ppo.kernels import (
+    advantages,
+    first_layer,
+    first_layer_gradient,
+    hand_rows,
+    loss_slopes,
+)
 from agents.training.ppo.tables import LeagueVecEnv, of_generator, to_generator
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
+from thirtyone_env.cards import NUM_CARDS
 from thirtyone_env.rules import MAX_SEATS
 
+MOST_CARDS = 5
+"""In a hand, one too many among them."""
 PolicyOf = Callable[[np.ndarray, str], NetworkPolicy]
 NUMBERS = (
     "policy_gradient_loss",
@@ -48,7 +57,11 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 
 
 class Scaled(BaseFeaturesExtractor):
-    """Bytes times their factors; then, where policy and value share them, the hidden layers."""
+    """Bytes times their factors; then, where policy and value share them, the hidden layers.
+
+    The weights of the others' hands, where the value is learned from those too, are kept here and
+    used by `Network` alone: what Stable-Baselines3 asks does not see them.
+    """
 
     def __init__(
         self,
@@ -57,6 +70,7 @@ class Scaled(BaseFeaturesExtractor):
         read_rules: bool,
         hidden: tuple[int, ...] = (),
         activation: str = "relu",
+        of_hands: int = 0,
     ) -> None:
         size = int(observation_space.shape[0])
         super().__init__(observation_space, hidden[-1] if hidden else size)
@@ -65,6 +79,8 @@ class Scaled(BaseFeaturesExtractor):
         for before, after in zip((size, *hidden), hidden, strict=False):
             layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]
         self.trunk = nn.Sequential(*layers)
+        if of_hands:
+            self.hands = nn.Linear(NUM_CARDS * (most_seats - 1), of_hands, bias=False)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """float32[N, F] or what the trunk makes of it."""
@@ -129,6 +145,7 @@ class Network:
         self.factors: torch.Tensor = policy.features_extractor.factors
         self.relu = policy.activation_fn is nn.ReLU
         self.shared = shared
+        self.hands: nn.Linear | None = getattr(policy.features_extractor, "hands", None)
         if shared:
             self.trunks = [_linear(policy.features_extractor.trunk)]
         else:
@@ -141,7 +158,11 @@ class Network:
         firsts = [trunk[0] for trunk in self.trunks]
         weight = torch.cat([layer.weight.detach() for layer in firsts])
         bias = torch.cat([layer.bias.detach() for layer in firsts])
-        scaled = (weight * self.factors).t().contiguous()
+        scaled = (weight * self.factors).t()
+        if self.hands is not None:
+            unseen = torch.zeros((self.hands.in_features, firsts[0].out_features))
+            scaled = torch.cat([scaled, torch.cat([unseen, self.hands.weight.t()], dim=1)])
+        scaled = scaled.contiguous()
         out = torch.empty((len(rows), len(bias)))
         first_layer(*experience.inputs, rows, scaled.numpy(), bias.numpy(), out.numpy())
         self._activate(out)
@@ -176,11 +197,14 @@ class Network:
                 x = _back(layer, self._through(x, after), before)
             firsts.append(self._through(x, units[0]))
         joined = torch.cat(firsts, dim=1)
-        gradient = torch.zeros((len(self.factors), joined.shape[1]))
+        inputs, more = len(self.factors), 0 if self.hands is None else self.hands.in_features
+        gradient = torch.zeros((inputs + more, joined.shape[1]))
         first_layer_gradient(*done.experience.inputs, done.rows, joined.numpy(), gradient.numpy())
         layers = [trunk[0] for trunk in self.trunks]
         sizes = [layer.out_features for layer in layers]
-        parts = (gradient.t() * self.factors).split(sizes)
+        if self.hands is not None:
+            self.hands.weight.grad = gradient[inputs:, sizes[0] :].t().contiguous()
+        parts = (gradient[:inputs].t() * self.factors).split(sizes)
         for layer, weight, bias in zip(layers, parts, joined.sum(0).split(sizes), strict=True):
             layer.weight.grad, layer.bias.grad = weight.contiguous(), bias
 
@@ -216,7 +240,8 @@ class LeaguePPO(MaskablePPO):
     Args:
         env: the tables.
         hidden: units of the hidden layers.
-        shared: one trunk for policy and value.
+        critic: what the value is learned from: "shared", the hidden layers of the policy; "own",
+            hidden layers of its own; "open", of its own, which are shown the others' hands too.
         activation: "relu" or "tanh".
         read_rules: whether the rules are inputs.
         final_entropy: weight of the entropy bonus at the end.
@@ -233,7 +258,7 @@ class LeaguePPO(MaskablePPO):
         env: LeagueVecEnv,
         *,
         hidden: tuple[int, ...] = (64, 64),
-        shared: bool = False,
+        critic: Literal["shared", "own", "open"] = "own",
         activation: str = "relu",
         read_rules: bool = False,
         final_entropy: float | None = None,
@@ -244,15 +269,17 @@ class LeaguePPO(MaskablePPO):
         **options: Any,
     ) -> None:
         extractor: dict[str, Any] = {"most_seats": env.most_seats, "read_rules": read_rules}
-        if shared:
+        if critic == "shared":
             extractor |= {"hidden": hidden, "activation": activation}
+        if critic == "open":
+            extractor["of_hands"] = hidden[0]
         super().__init__(
             "MlpPolicy",
             cast(Any, env),
             seed=seed,
             rollout_buffer_class=cast(Any, NoBuffer),
             policy_kwargs={
-                "net_arch": [] if shared else list(hidden),
+                "net_arch": [] if critic == "shared" else list(hidden),
                 "activation_fn": ACTIVATIONS[activation],
                 "features_extractor_class": Scaled,
                 "features_extractor_kwargs": extractor,
@@ -264,8 +291,10 @@ class LeaguePPO(MaskablePPO):
         self.value_first = value_first
         self.snapshot_every, self.policy_of = snapshot_every, policy_of
         self.final_entropy = self.ent_coef if final_entropy is None else final_entropy
-        self.network = Network(self.policy, shared)
+        self.network = Network(self.policy, critic == "shared")
         self.experience = Experience(self.n_steps, env.num_envs)
+        places = MOST_CARDS * (env.most_seats - 1) if critic == "open" else 0
+        self._hands: np.ndarray = np.zeros((env.num_envs, places), np.int16)
         self._shuffles = np.random.Generator(np.random.PCG64([seed, 1]))
         self.seconds: dict[str, float] = {
             "tables": 0.0,
@@ -325,8 +354,12 @@ class LeaguePPO(MaskablePPO):
         self.tables.league_changed()
 
     def _index(self, first: int) -> None:
-        tables = self.tables
-        index_rows(tables.seen, tables.layouts, tables.variant, *self.experience.inputs, first)
+        tables, hands = self.tables, self._hands
+        if hands.shape[1]:
+            hand_rows(tables.tables.states, len(self.network.factors), hands)
+        index_rows(
+            tables.seen, tables.layouts, tables.variant, hands, *self.experience.inputs, first
+        )
 
     def _think(self, t: int, here: slice) -> None:
         """Actions, their log-probabilities and values of decision t in every row."""

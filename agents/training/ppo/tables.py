@@ -22,7 +22,13 @@ import numpy as np
 from gymnasium import spaces
 
 from agents.policies import inputs
-from agents.policies.network_kernels import MOST_INPUTS, index_rows, network_rows, pick_rows
+from agents.policies.network_kernels import (
+    MOST_INPUTS,
+    NO_MORE,
+    index_rows,
+    network_rows,
+    pick_rows,
+)
 from agents.training.ppo.league import League, Variant, deciding
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.adapters.sb3.batch import BatchVecEnv
@@ -270,7 +276,8 @@ class LeagueVecEnv(BatchVecEnv):
         starts: np.ndarray = np.zeros(count + 1, np.int64)
         spots = np.empty(count * MOST_INPUTS, np.uint16)
         amounts = np.empty(count * MOST_INPUTS, np.uint8)
-        index_rows(self.seen[rows], self.layouts, self.variant[rows], starts, spots, amounts, 0)
+        kinds = self.variant[rows]
+        index_rows(self.seen[rows], self.layouts, kinds, NO_MORE, starts, spots, amounts, 0)
         logits = np.empty((count, NUM_SLOT_ACTIONS), np.float32)
         scratch = np.empty((2, self.sizes[1:].max()), np.float32)
         numbers = np.arange(count)
