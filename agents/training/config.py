@@ -409,7 +409,7 @@ class PpoConfig(RunConfig):
     activation: Literal["tanh", "relu"] = "relu"
     """Between the layers."""
     start_from: str = ""
-    """A saved policy that the training begins with; empty: random weights."""
+    """A saved policy that the training begins with; none if empty: random weights."""
     value_first: int = 0
     """Steps at the start in which the value alone is learned, so that a policy that the training
     begins with is not pulled about by values that are not worth anything yet."""
@@ -492,7 +492,7 @@ class BestResponseConfig(PpoConfig):
     """Not used: the target is the only opponent."""
 
     def __post_init__(self) -> None:
-        if self.opponents not in ({}, {self.target: 1.0}):
+        if len(self.opponents) > 1:
             raise ConfigError("opponents: a best response has one alone, which target names")
         object.__setattr__(self, "opponents", {self.target: 1.0})
         super().__post_init__()

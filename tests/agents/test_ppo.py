@@ -11,7 +11,7 @@ from agents.evaluation.exploit import exploit
 from agents.evaluation.match import play
 from agents.evaluation.options import ConfigError
 from agents.policies import make
-from agents.training import ppo
+from agents.training import cli, ppo
 from agents.training.config import (
     BenchmarkConfig,
     BestResponseConfig,
@@ -398,7 +398,7 @@ def test_a_response_begins_with_its_target_and_learns_the_value_first(tmp_path):
     model = ppo.build(response.resolved(config))
     assert (model.tables.owner == LEARNER).sum() == 48
     with pytest.raises(ValueError, match="warm_start: threshold:25 is no network"):
-        response.train(replace(config, target="threshold:25", opponents={}), tmp_path)
+        response.train(replace(config, target="threshold:25"), tmp_path)
 
 
 def test_networks_exploit(tmp_path):
@@ -429,12 +429,18 @@ def test_several_rules_are_written_as_a_list_or_any_of(given, tmp_path):
         ({"hidden": [30]}, "multiples of 4"),
         ({"opponents": {"treshold:25": 1}}, "opponents"),
         ({"batch": 40_000}, "batch must be at most rows × rollout"),
-        ({"algorithm": "best_response", "opponents": {"random": 1}}, "target"),
+        ({"algorithm": "best_response", "opponents": {"random": 1, "danish": 1}}, "target"),
     ],
 )
 def test_what_cannot_be_is_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
         from_mapping({"algorithm": "ppo", **changes})
+
+
+def test_the_command_line_names_another_target():
+    path = str(ROOT / "configs" / "best_response.yaml")
+    config = cli.parse(path, ["--target", "danish", "--value-first", "7"])
+    assert (config.target, config.opponents, config.value_first) == ("danish", {"danish": 1.0}, 7)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.stem)
