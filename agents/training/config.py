@@ -448,7 +448,7 @@ def _panel() -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class PpoConfig(RunConfig):
+class PpoConfig(ModelConfig):
     """Learn every decision by proximal policy optimisation, against itself and a league."""
 
     algorithm: ClassVar[str] = "ppo"
@@ -522,22 +522,13 @@ class PpoConfig(RunConfig):
     value_first: int = 0
     """Steps at the start in which the value alone is learned, so that a policy that the training
     begins with is not pulled about by values that are not worth anything yet."""
-    threads: int = 1
-    """Threads of torch; a training repeats exactly at the same number on the same machine."""
-    device: str = "cpu"
-    """Where updates are computed, such as cpu or cuda; for networks this small cpu is quicker."""
-    save_every: int = 1_000_000
-    """Steps between two savings of the policy during the training."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _at_least(self, steps=0, rows=1, rollout=2, batch=2, epochs=1, threads=1, save_every=1)
+        _at_least(self, rows=1, rollout=2, batch=2, epochs=1, snapshot_every=1, snapshots=1)
         _at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, final_entropy=0)
-        _at_least(self, reward_scale=0, value_weight=0, max_gradient=0, snapshot_every=1)
-        _at_least(self, snapshots=1, value_first=0)
-        for name in ("copies", "gamma", "gae_lambda", "self_play", "snapshot_play"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
+        _at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0)
+        _shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play")
         if self.self_play + self.snapshot_play > 1:
             raise ConfigError("self_play and snapshot_play must not be more than 1 together")
         if not self.hidden or min(self.hidden) < 4 or any(size % 4 for size in self.hidden):
@@ -550,8 +541,6 @@ class PpoConfig(RunConfig):
         weights = self.opponents.values()
         if min(weights, default=0) < 0 or (self.self_play < 1 and not any(weights)):
             raise ConfigError("opponents must give bots weights of 0 or more, one a weight above 0")
-        if not self.players:
-            raise ConfigError("players must name at least one seat count")
         with _named("players"):
             for rules in self.all_rules():
                 for size in self.players:
@@ -604,6 +593,10 @@ class BestResponseConfig(PpoConfig):
         if len(self.opponents) > 1:
             raise ConfigError("opponents: a best response has one alone, which target names")
         object.__setattr__(self, "opponents", {self.target: 1.0})
+        if self.panel.every:
+            object.__setattr__(
+                self, "panel", dataclasses.replace(self.panel, opponents=(self.target,))
+            )
         super().__post_init__()
 
 

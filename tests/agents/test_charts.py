@@ -166,7 +166,7 @@ def test_the_fitted_answer_is_the_true_one():
     bank, pay = bank_of(300), life_swings(2)
     turn_of = np.indices(SMALL.shape)[4].ravel()
     charts = [np.random.default_rng(seed).random(SMALL.size) for seed in range(4)]
-    # No single cell of this one can be answered by more than 0.0001, but waiting in all of them can.
+    # No single cell of this one can be answered by more than 0.0001, but waiting in all of them.
     charts.append(np.array([0, 1, 0.5, 0, 0, 1, 0, 1, 0.5, 0, 0.532, 1]))
     assert true_best(charts[-1], bank, pay) > 0.04
     for chart in charts:

@@ -1,5 +1,6 @@
 """Learning whole policies: what is stored, paid and learned from is what it should be."""
 
+import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +16,15 @@ from agents.training import cli, ppo
 from agents.training.config import (
     BenchmarkConfig,
     BestResponseConfig,
+    PanelConfig,
     PpoConfig,
     from_mapping,
     load,
     to_yaml,
 )
 from agents.training.exploit import NetworkExploiter
+from agents.training.learning import learn
+from agents.training.models import model_state, restore_model
 from agents.training.ppo import response
 from agents.training.ppo.kernels import advantages
 from agents.training.ppo.league import League
@@ -39,8 +43,16 @@ TINY = PpoConfig(
     hidden=(16, 8),
     snapshot_every=1_500,
     snapshots=2,
+    panel=PanelConfig(every=0),
     benchmark=BenchmarkConfig(players=(2,), opponents=("random",), deals=20, workers=1),
 )
+
+
+def trained(config, folder):
+    """The policy of a whole training."""
+    folder.mkdir(exist_ok=True)
+    algorithm = response if isinstance(config, BestResponseConfig) else ppo
+    return learn(algorithm.prepare, config, folder)
 
 
 def learned(config, steps, model=None):
@@ -312,36 +324,46 @@ def test_a_bot_plays_where_it_can_and_none_nowhere():
 def test_saved_and_restored_it_goes_on_bit_by_bit():
     config = replace(TINY, players=(2, 4), league="prioritised")
     one = learned(config, 3_000)
-    state = {
-        name: value.copy() if isinstance(value, np.ndarray) else value
-        for name, value in one.state().items()
-    }
-    assert all(isinstance(v, np.ndarray | int | float | str | list) for v in state.values())
+    state = copy.deepcopy(moving(one))
     two = ppo.build(config)
-    two.restore(state)
+    restore_model(two, state["model"])
+    for name, part in two.parts.items():
+        part.restore(state[name])
     for model in (one, two):
         learned(config, 6_000, model)
     assert one.num_timesteps == two.num_timesteps
-    ours, theirs = one.state(), two.state()
-    for name, value in ours.items():
-        if not name.startswith("learner.") or name == "learner.shuffles":
-            assert np.array_equal(value, theirs[name], equal_nan=name == "league.payoffs"), name
+    ours, theirs = moving(one), moving(two)
+    for name, value in ours["model"]["parameters"]["policy"].items():
+        assert np.array_equal(value, theirs["model"]["parameters"]["policy"][name]), name
+    for part in ("league", "tables", "learner"):
+        for name, value in ours[part].items():
+            if part != "learner" or name == "shuffles":
+                assert np.array_equal(value, theirs[part][name], equal_nan=name == "payoffs"), name
+
+
+def moving(model):
+    """All that a checkpoint holds of a model and its parts."""
+    state = {name: part.state() for name, part in model.parts.items()}
+    for part in state.values():
+        assert all(isinstance(v, np.ndarray | int | float | str | list) for v in part.values())
+    return {"model": model_state(model), **state}
 
 
 def test_the_same_training_gives_the_same_weights(tmp_path):
-    one, two = (ppo.train(TINY, tmp_path) for _ in range(2))
-    other = ppo.train(replace(TINY, seed=2), tmp_path)
+    one, two = (trained(TINY, tmp_path / name) for name in ("one", "two"))
+    other = trained(replace(TINY, seed=2), tmp_path / "other")
     assert all(np.array_equal(a, b) for a, b in zip(one.weights, two.weights, strict=True))
     assert not np.array_equal(one.weights[0], other.weights[0])
-    assert len(list((tmp_path / "league").iterdir())) <= TINY.snapshots
+    assert len(list((tmp_path / "one" / "league").iterdir())) <= TINY.snapshots
 
 
 def test_it_learns(tmp_path):
     config = PpoConfig(
         steps=200_000, rows=256, rollout=32, batch=1024, hidden=(32,), self_play=0.3,
+        panel=PanelConfig(every=0),
         snapshot_play=0.0, opponents={"random": 1.0}, learning_rate=1e-2,
     )  # fmt: skip
-    ppo.train(config, tmp_path)
+    trained(config, tmp_path)
     policy = make(str(tmp_path))
     assert play([policy, "random"], rules=DANISH, deals=500, seed=9).win_rate(0).low > 0.9
 
@@ -353,7 +375,7 @@ def test_one_network_plays_at_tables_of_several_sizes_and_rules(tmp_path):
         rules="danish,swedish,schwimmen_a7",
         house_rules={"max_turns": 20, "max_rounds": 5},  # it does not know yet when to knock
     )
-    policy = ppo.train(config, tmp_path)
+    policy = trained(config, tmp_path)
     for rules in config.all_rules():
         for size in (2, 4):
             play([policy] * size, rules=rules, deals=4, seed=1)
@@ -364,7 +386,7 @@ def test_one_network_plays_at_tables_of_several_sizes_and_rules(tmp_path):
 
 
 def test_a_training_begins_with_a_policy(tmp_path):
-    first = ppo.train(TINY, tmp_path)
+    first = trained(TINY, tmp_path)
     again = ppo.build(replace(TINY, start_from=str(tmp_path)))
     for mine, given in zip(again.network.weights(), first.weights, strict=True):
         np.testing.assert_allclose(mine, given, rtol=1e-6)
@@ -373,7 +395,7 @@ def test_a_training_begins_with_a_policy(tmp_path):
 
 
 def test_saved_policies_sit_at_the_tables(tmp_path):
-    ppo.train(TINY, tmp_path)
+    trained(TINY, tmp_path)
     panel = {str(tmp_path): 1.0}
     league = League(panel, [(DANISH, 2)], self_play=0.0)
     tables, rng = small_tables(league), np.random.default_rng(0)
@@ -384,21 +406,20 @@ def test_saved_policies_sit_at_the_tables(tmp_path):
 
 
 def test_a_response_begins_with_its_target_and_learns_the_value_first(tmp_path):
-    (tmp_path / "target").mkdir()
-    target = ppo.train(TINY, tmp_path / "target")
+    target = trained(TINY, tmp_path / "target")
     config = BestResponseConfig(
         target=str(tmp_path / "target"), warm_start=True, steps=1_500, value_first=1_536,
-        rows=48, rollout=16, batch=256,
+        rows=48, rollout=16, batch=256, panel=PanelConfig(every=0),
     )  # fmt: skip
-    found = response.train(config, tmp_path)
+    found = trained(config, tmp_path / "found")
     for mine, given in zip(found.weights, target.weights, strict=True):
         np.testing.assert_allclose(mine, given, rtol=1e-6)
-    moved = response.train(replace(config, value_first=0), tmp_path)
+    moved = trained(replace(config, value_first=0), tmp_path / "moved")
     assert not np.allclose(moved.weights[0], target.weights[0])
     model = ppo.build(response.resolved(config))
     assert (model.tables.owner == LEARNER).sum() == 48
     with pytest.raises(ValueError, match="warm_start: threshold:25 is no network"):
-        response.train(replace(config, target="threshold:25"), tmp_path)
+        trained(replace(config, target="threshold:25"), tmp_path / "refused")
 
 
 def test_networks_exploit(tmp_path):

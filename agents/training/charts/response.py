@@ -3,9 +3,10 @@
 The best response within the chart's own information knows the cells and nothing else: one player
 answers, all others play the chart. It is found by backward induction over the own turns, latest
 first: in every cell, knock where that gains more over the rounds of the bank, weighed by others'
-reach and by the own reach; once from the chart and once from never knocking. What it is worth is then measured on rounds that it was not fitted to,
-where chances are worked out and not drawn: the difference between answering and playing the chart
-too, on the same rounds, averaged over the places.
+reach and by the own reach; once from the chart and once from never knocking. What it is worth is
+then measured on rounds that it was not fitted to, where chances are worked out and not drawn: the
+difference between answering and playing the chart too, on the same rounds, averaged over the
+places.
 
 Shapes: as in `bank`; `C` cells.
 """

@@ -6,25 +6,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.policies import NetworkPolicy, TablePolicy
-from agents.policies.files import write_text
 from agents.policies.network import NetworkConfig
-from agents.training.config import PpoConfig
-from agents.training.knock_ppo import global_state_kept
+from agents.training.config import PpoConfig, to_dict
+from agents.training.learning import Learning
 from agents.training.ppo.league import League
 from agents.training.ppo.model import LeaguePPO
 from agents.training.ppo.tables import LeagueVecEnv, variants_of
@@ -33,6 +27,8 @@ from thirtyone_env.observation import observation_size
 
 TITLE = "A whole policy"
 STEPS = "steps"
+LEARNED = ("explained_variance", "approx_kl", "clip_fraction", "value_loss", "gradient")
+"""What the curve says of an update, besides the entropy."""
 
 
 def planned_steps(config: PpoConfig) -> int:
@@ -41,42 +37,40 @@ def planned_steps(config: PpoConfig) -> int:
     return math.ceil(config.steps / rollout) * rollout
 
 
-def train(
-    config: PpoConfig,
-    folder: Path,
-    advance: Callable[[int], None] = lambda steps: None,
-    members: Mapping[str, TablePolicy] | None = None,
-) -> NetworkPolicy:
-    """Train, saving the policy into the folder now and then, at the end, and when interrupted.
-
-    Python's, NumPy's and torch's global generators and torch's number of threads are given back
-    as they were.
+def prepare(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> Learning:
+    """A model that has learned nothing yet, and what belongs to it.
 
     Args:
         config: what to do.
-        folder: the run's folder; gets `policy.safetensors`, `policy.json` and `training.csv`.
-        advance: called with the number of steps taken since the last call.
         members: policies that names of opponents stand for, where they are no bots or paths.
 
-    Returns:
-        The policy after the last update.
-
     Raises:
-        KeyboardInterrupt: as it came, once the policy is saved.
+        ValueError: as for `build`.
     """
-    with global_state_kept():
-        torch.set_num_threads(config.threads)
-        model = build(config, members)
-        watch = _Watch(config, folder, advance)
-        try:
-            if planned_steps(config):
-                model.learn(planned_steps(config), callback=watch)
-        finally:
-            policy = extract(model, config)
-            policy.save(folder)
-            model.tables.league.save(folder / "league", policy_maker(config))
-            write_text(folder / "training.csv", watch.curve.getvalue())
-    return policy
+    model = build(config, members)
+
+    def played() -> dict[str, float]:
+        seconds = {f"seconds_{name}": value for name, value in model.seconds.items()}
+        return {"matches": float(model.tables.matches), **seconds}
+
+    def updated() -> dict[str, float]:
+        values = model.logger.name_to_value
+        numbers = {name: float(values.get(f"train/{name}", math.nan)) for name in LEARNED}
+        return {"entropy": -float(values.get("train/entropy_loss", math.nan)), **numbers}
+
+    def league(folder: Path) -> None:
+        model.tables.league.save(folder / "league", policy_maker(config))
+
+    return Learning(
+        model=model,
+        total=planned_steps(config),
+        every=config.rows * config.rollout,
+        policy=lambda: extract(model, config),
+        played=played,
+        updated=updated,
+        parts=model.parts,
+        beside=league,
+    )
 
 
 def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> LeaguePPO:
@@ -161,7 +155,7 @@ def extract(model: LeaguePPO, config: PpoConfig) -> NetworkPolicy:
     training = {
         "algorithm": config.algorithm,
         "steps": model.num_timesteps,
-        "config": json.loads(json.dumps(asdict(config))),
+        "config": json.loads(json.dumps(to_dict(config))),
     }
     return _policy(config, model.network.weights(), config.name, training)
 
@@ -192,42 +186,3 @@ def policy_maker(config: PpoConfig) -> Callable[[np.ndarray, str], NetworkPolicy
         return _policy(config, layers, name, {})
 
     return policy_of
-
-
-class _Watch(BaseCallback):
-    """Tells the progress, writes the learning curve, saves the policy and the league."""
-
-    FIELDS = (
-        "steps", "matches", "entropy", "explained_variance", "approx_kl", "clip_fraction",
-        "value_loss", "gradient", "seconds_tables", "seconds_asked", "seconds_network",
-        "seconds_update",
-    )  # fmt: skip
-
-    def __init__(self, config: PpoConfig, folder: Path, advance: Callable[[int], None]) -> None:
-        super().__init__()
-        self.config, self.folder, self.advance = config, folder, advance
-        self.curve = io.StringIO()
-        self._writer = csv.writer(self.curve, lineterminator="\n")
-        self._writer.writerow(self.FIELDS)
-        self._saved = 0
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
-        model, config = self.model, self.config
-        assert isinstance(model, LeaguePPO)
-        self.advance(config.rows * config.rollout)
-        self._writer.writerow([self.num_timesteps, *self._numbers(model)])
-        if self.num_timesteps - self._saved >= config.save_every:
-            self._saved = self.num_timesteps
-            extract(model, config).save(self.folder)
-            model.tables.league.save(self.folder / "league", policy_maker(config))
-
-    @staticmethod
-    def _numbers(model: LeaguePPO) -> list[Any]:
-        """The roll-out just played, and the update before it."""
-        values = model.logger.name_to_value
-        learned = [values.get(f"train/{name}", math.nan) for name in _Watch.FIELDS[3:8]]
-        numbers = [-values.get("train/entropy_loss", math.nan), *learned, *model.seconds.values()]
-        return [model.tables.matches, *(round(float(number), 5) for number in numbers)]

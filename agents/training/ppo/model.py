@@ -440,41 +440,6 @@ class LeaguePPO(MaskablePPO):
         """What moves beside the network and its optimiser, in the order it is to be restored."""
         return {"league": self.tables.league, "tables": self.tables, "learner": Rest(self)}
 
-    def state(self) -> dict[str, Any]:
-        """All that moves: arrays, numbers and lists, by name."""
-        found: dict[str, Any] = {
-            "num_timesteps": self.num_timesteps,
-            "n_updates": self._n_updates,
-        }
-        for name, value in self.policy.state_dict().items():
-            found[f"policy.{name}"] = value.detach().cpu().numpy().copy()
-        for number, moments in self.policy.optimizer.state_dict()["state"].items():
-            for name, value in moments.items():
-                found[f"optimiser.{number}.{name}"] = value.detach().cpu().numpy().copy()
-        for prefix, part in self.parts.items():
-            found |= {f"{prefix}.{name}": value for name, value in part.state().items()}
-        return found
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state of a model with the same arguments."""
-        parts: dict[str, dict[str, Any]] = {}
-        for name, value in state.items():
-            prefix, _, rest = name.partition(".")
-            if rest:
-                parts.setdefault(prefix, {})[rest] = value
-        self.num_timesteps, self._n_updates = int(state["num_timesteps"]), int(state["n_updates"])
-        self.policy.load_state_dict(
-            {name: torch.from_numpy(np.array(value)) for name, value in parts["policy"].items()}
-        )
-        moments: dict[int, dict[str, torch.Tensor]] = {}
-        for name, value in parts.get("optimiser", {}).items():
-            number, _, rest = name.partition(".")
-            moments.setdefault(int(number), {})[rest] = torch.from_numpy(np.array(value))
-        whole = self.policy.optimizer.state_dict()
-        self.policy.optimizer.load_state_dict({**whole, "state": moments})
-        for name, part in self.parts.items():
-            part.restore(parts[name])
-
 
 @dataclass(frozen=True)
 class Rest:

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from agents.policies import NetworkPolicy, TablePolicy, make
 from agents.training import ppo
 from agents.training.config import BestResponseConfig
+from agents.training.learning import Learning
 
 TITLE = "A best response"
 STEPS = ppo.STEPS
 planned_steps = ppo.planned_steps
 
 
-def train(
-    config: BestResponseConfig,
-    folder: Path,
-    advance: Callable[[int], None] = lambda steps: None,
-    members: Mapping[str, TablePolicy] | None = None,
-) -> NetworkPolicy:
-    """Learn the answer; see `ppo.train`.
+def prepare(
+    config: BestResponseConfig, members: Mapping[str, TablePolicy] | None = None
+) -> Learning:
+    """A model that has learned nothing yet, and what belongs to it.
 
     Args:
         config: what to do.
-        folder: the run's folder.
-        advance: called with the number of steps taken since the last call.
         members: the policy that `target` stands for, where it is no bot and no path.
 
     Raises:
         ValueError: if the target cannot play at the tables, or the response begin with it.
     """
-    return ppo.train(resolved(config, members), folder, advance, members)
+    return ppo.prepare(resolved(config, members), members)
 
 
 def resolved(
