@@ -393,7 +393,7 @@ class PpoConfig(RunConfig):
     """At the end; it goes there in a straight line."""
     gamma: float = 1.0
     """Discount a decision."""
-    gae_lambda: float = 0.95
+    gae_lambda: float = 0.5
     """Decay of generalised advantage estimation."""
     clip: float = 0.2
     """Clip range of the probability ratio."""
@@ -415,8 +415,6 @@ class PpoConfig(RunConfig):
     begins with is not pulled about by values that are not worth anything yet."""
     threads: int = 1
     """Threads of torch; a training repeats exactly at the same number on the same machine."""
-    device: str = "cpu"
-    """Where updates are computed, such as cpu or cuda; for networks this small cpu is quicker."""
     save_every: int = 1_000_000
     """Steps between two savings of the policy during the training."""
 
