@@ -65,7 +65,7 @@ def train(
         KeyboardInterrupt: as it came, once the policy is saved.
     """
     with global_state_kept():
-        torch.set_num_threads(config.threads)
+        torch.set_num_threads(1)
         model = build(config, members)
         watch = _Watch(config, folder, advance)
         try:
@@ -121,6 +121,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         value_first=config.value_first,
         snapshot_every=config.snapshot_every if config.snapshot_play else 0,
         policy_of=policy_maker(config),
+        threads=config.threads,
         seed=config.seed,
         learning_rate=lambda left: last + (first - last) * left,
         n_steps=config.rollout,
