@@ -163,6 +163,11 @@ class ModelConfig(RunConfig):
     panel: PanelConfig = field(default_factory=PanelConfig)
     """What the policy is measured against while it learns; the best by it is kept."""
 
+    @property
+    def torch_threads(self) -> int:
+        """Threads that torch gets."""
+        return self.threads
+
     def __post_init__(self) -> None:
         super().__post_init__()
         _at_least(self, steps=0, threads=1, save_every=1)
@@ -496,13 +501,13 @@ class PpoConfig(ModelConfig):
     """At the start; it falls in a straight line."""
     final_learning_rate: float = 1e-4
     """At the end."""
-    entropy: float = 0.01
+    entropy: float = 0.03
     """Weight of the entropy bonus at the start, which keeps the policy trying all actions."""
-    final_entropy: float = 0.01
+    final_entropy: float = 0.005
     """At the end; it goes there in a straight line."""
     gamma: float = 1.0
     """Discount a decision."""
-    gae_lambda: float = 0.95
+    gae_lambda: float = 0.5
     """Decay of generalised advantage estimation."""
     clip: float = 0.2
     """Clip range of the probability ratio."""
@@ -510,7 +515,7 @@ class PpoConfig(ModelConfig):
     """Weight of the value loss."""
     max_gradient: float = 0.5
     """Longest gradient; longer ones are cut to it."""
-    hidden: tuple[int, ...] = (64, 64)
+    hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers, multiples of 4."""
     critic: Literal["shared", "own", "open"] = "open"
     """What the value is learned from: the hidden layers of the policy; hidden layers of its own; or
@@ -522,6 +527,8 @@ class PpoConfig(ModelConfig):
     value_first: int = 0
     """Steps at the start in which the value alone is learned, so that a policy that the training
     begins with is not pulled about by values that are not worth anything yet."""
+    threads: int = 2
+    """Threads of an update; a training repeats exactly at the same number on the same machine."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -549,6 +556,11 @@ class PpoConfig(ModelConfig):
             for name in self.opponents:
                 if name != TARGET:
                     make(name)
+
+    @property
+    def torch_threads(self) -> int:
+        """One: the threads are the update's own, each with a part of every minibatch."""
+        return 1
 
     def all_rules(self) -> tuple[Rules, ...]:
         """The rule sets that are played.

@@ -117,7 +117,7 @@ def learn(
         stopping() if stop is None else nullcontext(stop) as asked,
         asked.at_checks(),
     ):
-        torch.set_num_threads(config.threads)
+        torch.set_num_threads(config.torch_threads)
         learning = prepare(config)
         watch = _Watch(learning, config, folder, meter or Meter(_ignore, _ignore), asked)
         with watch.writing():

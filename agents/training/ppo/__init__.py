@@ -115,6 +115,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         value_first=config.value_first,
         snapshot_every=config.snapshot_every if config.snapshot_play else 0,
         policy_of=policy_maker(config),
+        threads=config.threads,
         seed=config.seed,
         learning_rate=lambda left: last + (first - last) * left,
         n_steps=config.rollout,
