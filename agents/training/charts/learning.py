@@ -22,8 +22,8 @@ which is mirror descent with the uniform chart as its magnet (Sokota et al. 2023
 approach to reinforcement learning, quantal response equilibria, and two-player zero-sum games").
 Thresholds beat each other in a circle, and learning without a magnet runs round it; the magnet
 draws it into the middle, where a knock is as likely as its gain over the temperature says. The
-temperature falls until that hardly costs anything. In the shape "monotone" the actions of a row of cells that differ
-in the hand value alone are the thresholds from which on to knock.
+temperature falls until that hardly costs anything. In the shape "monotone" the actions of a row of
+cells that differ in the hand value alone are the thresholds from which on to knock.
 
 A *setting* says for whom the rounds are played: what is added to each place's cells (its bin of
 lives) and what a code is worth to each place.
