@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,11 +20,13 @@ from agents.evaluation.progress import progress
 from agents.evaluation.standings import Standings, standings
 from agents.evaluation.tables import DataTable, to_json
 from agents.evaluation.threshold_tables import summary_of, tables_of
+from agents.evaluation.watch import ReplayCommand, WatchCommand
 from agents.policies import make
 from agents.policies.files import write_bytes
 
 INTERRUPTED = 130
 WRONG_USE = 2
+BROKEN_PIPE = 141
 
 
 def check_format(format: str, out: Path | None) -> None:
@@ -361,6 +364,8 @@ COMMANDS: dict[str, Callable[..., Callable[[], int | None]]] = {
     "benchmark": BenchmarkCommand,
     "tournament": TournamentCommand,
     "thresholds": ThresholdsCommand,
+    "watch": WatchCommand,
+    "replay": ReplayCommand,
 }
 """The subcommands; a new one is a dataclass that is called without arguments."""
 
@@ -376,7 +381,8 @@ def main(
         commands: the subcommands; the script adds those that learn.
 
     Returns:
-        The exit status: 0, 2 for a wrong command line, 130 when interrupted.
+        The exit status: 0, 2 for a wrong command line, 130 when interrupted, 141 when nobody reads
+        the output any more.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     command = tyro.extras.subcommand_cli_from_dict(
@@ -389,4 +395,7 @@ def main(
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     return status or 0
