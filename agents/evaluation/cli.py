@@ -16,6 +16,7 @@ from rich.console import Console
 from agents.evaluation import benchmark, report, study, threshold_study, tournament
 from agents.evaluation.advise import AdviseCommand
 from agents.evaluation.options import HouseRules, Names, SeatCounts, joined, rules_of
+from agents.evaluation.play import PlayCommand
 from agents.evaluation.progress import progress
 from agents.evaluation.standings import Standings, standings
 from agents.evaluation.tables import DataTable, to_json
@@ -366,6 +367,7 @@ COMMANDS: dict[str, Callable[..., Callable[[], int | None]]] = {
     "thresholds": ThresholdsCommand,
     "watch": WatchCommand,
     "replay": ReplayCommand,
+    "play": PlayCommand,
 }
 """The subcommands; a new one is a dataclass that is called without arguments."""
 

@@ -119,7 +119,7 @@ class Hesitant:
 def test_a_policy_may_say_its_probabilities():
     states = new_match(DANISH, 2, seed=5)
     found = Decider(Hesitant(), DANISH, 2).probabilities(states)
-    assert found == pytest.approx({0: 1 / 3, 1: 1 / 3, 2: 1 / 3})
+    assert found == dict.fromkeys(range(4), 0.25)
 
 
 @pytest.mark.parametrize("answer", [np.array([64]), np.array([1, 1]), np.array(["knock"])])
