@@ -15,25 +15,19 @@ from rich.console import Console
 
 from agents.evaluation import benchmark, report, study, threshold_study, tournament
 from agents.evaluation.advise import AdviseCommand
+from agents.evaluation.commands import INTERRUPTED, StudyCommand, check_format
+from agents.evaluation.knock_study import ChartCommand
 from agents.evaluation.options import HouseRules, Names, SeatCounts, joined, rules_of
 from agents.evaluation.play import PlayCommand
 from agents.evaluation.progress import progress
 from agents.evaluation.standings import Standings, standings
-from agents.evaluation.tables import DataTable, to_json
 from agents.evaluation.threshold_tables import summary_of, tables_of
 from agents.evaluation.watch import ReplayCommand, WatchCommand
 from agents.policies import make
 from agents.policies.files import write_bytes
 
-INTERRUPTED = 130
 WRONG_USE = 2
 BROKEN_PIPE = 141
-
-
-def check_format(format: str, out: Path | None) -> None:
-    """Refuse Parquet without a folder to put it in."""
-    if format == "parquet" and out is None:
-        raise ValueError("--format parquet needs --out: it writes files")
 
 
 @dataclass(frozen=True)
@@ -110,50 +104,7 @@ class BenchmarkCommand:
 
 
 @dataclass(frozen=True)
-class _StudyCommand:
-    """Options and ways of a study that plays matches and writes a page."""
-
-    rules: str = "danish"
-    """The preset that is played."""
-    house_rules: HouseRules = field(default_factory=dict)
-    """Fields of the rules that differ from the preset."""
-    seed: int = 2_000
-    """Start of the cards and of the bots' randomness."""
-    workers: int | None = None
-    """Threads; none: as many as this process may run at once."""
-    format: Literal["table", "json", "csv", "parquet"] = "table"
-    """What is printed: the tables, all data, or the main table; parquet goes to the folder."""
-    out: Path | None = None
-    """A folder for the numbers, the figures and the report; it is made if need be."""
-
-    def common_words(self) -> list[str]:
-        """The words of the command line that name rules and seed."""
-        words = ["--rules", self.rules]
-        if self.house_rules:
-            words += ["--house-rules", joined(self.house_rules)]
-        return [*words, "--seed", str(self.seed)]
-
-    def print_tables(
-        self, facts: dict[str, object], tables: Sequence[DataTable], summary: Sequence[str]
-    ) -> None:
-        """Print what was asked for."""
-        if self.format == "json":
-            sys.stdout.write(to_json(facts, tables))
-        elif self.format == "csv":
-            sys.stdout.write(tables[0].to_csv())
-        elif self.format == "table":
-            console = Console(highlight=False)
-            for table in tables:
-                if table.screen and not table.data:
-                    console.print(table.to_rich())
-                    if table.note:
-                        console.print(table.note, style="dim")
-            for line in summary:
-                console.print(line, markup=False)
-
-
-@dataclass(frozen=True)
-class TournamentCommand(_StudyCommand):
+class TournamentCommand(StudyCommand):
     """Play policies against each other: standings, ratings, payoff matrix, mixtures, knocks.
 
     Every deal is played in every rotation of the seats, by all line-ups alike. With --out a
@@ -273,7 +224,7 @@ class TournamentCommand(_StudyCommand):
 
 
 @dataclass(frozen=True)
-class ThresholdsCommand(_StudyCommand):
+class ThresholdsCommand(StudyCommand):
     """Play knock thresholds against each other: payoffs, best replies, the unbeaten mixture.
 
     Heads-up every threshold meets every other in both seatings of every deal; at larger tables each
@@ -365,6 +316,7 @@ COMMANDS: dict[str, Callable[..., Callable[[], int | None]]] = {
     "benchmark": BenchmarkCommand,
     "tournament": TournamentCommand,
     "thresholds": ThresholdsCommand,
+    "chart": ChartCommand,
     "watch": WatchCommand,
     "replay": ReplayCommand,
     "play": PlayCommand,

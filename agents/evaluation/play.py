@@ -14,6 +14,7 @@ from rich.text import Text
 
 from agents.evaluation.advise import advise
 from agents.evaluation.advise import table as advice_table
+from agents.evaluation.commands import INTERRUPTED
 from agents.evaluation.live import LiveMatch
 from agents.evaluation.options import HouseRules, rules_of
 from agents.evaluation.picture import card_text, match_words, table_picture, words_of
@@ -35,7 +36,6 @@ from thirtyone_env.render.seen import stock_size
 from thirtyone_env.search import BOT
 from thirtyone_env.state import NOBODY, Phase
 
-INTERRUPTED = 130
 SHORT = {
     "s": "draw_stock",
     "stock": "draw_stock",

@@ -15,6 +15,7 @@ import tyro
 from rich.console import Console
 from rich.live import Live
 
+from agents.evaluation.commands import INTERRUPTED
 from agents.evaluation.keys import END, Keys
 from agents.evaluation.live import LiveMatch, Moment, replayed
 from agents.evaluation.options import HouseRules, Names, rules_of
@@ -32,7 +33,6 @@ from thirtyone_env.record.checking import dump
 from thirtyone_env.record.files import open_to_write
 from thirtyone_env.state import NOBODY
 
-INTERRUPTED = 130
 FASTEST, SLOWEST = 64.0, 0.125
 """Events a second that the keys + and − lead to."""
 PAUSE_AT_THE_END = 3
