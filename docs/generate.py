@@ -20,6 +20,7 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
+from agents.policies.view import KEYS  # noqa: E402
 from agents.training.config import (  # noqa: E402
     BenchmarkConfig,
     ChartConfig,
@@ -233,6 +234,11 @@ def config_value(value: Any) -> str:
     return shown(value)
 
 
+def views_table() -> str:
+    """What a view holds."""
+    return table(["key", "value"], [[f"`{key}`", text] for key, text in KEYS.items()])
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "rules.fields": rules_fields,
     "rules.presets": rules_presets,
@@ -243,6 +249,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "observation.sizes": observation_sizes,
     "observation.compact": observation_compact,
     "bots": bots_table,
+    "views": views_table,
     "training.knock_ppo": lambda: config_rows(KnockPpoConfig),
     "training.chart": lambda: config_rows(ChartConfig),
     "training.solver": lambda: config_rows(SolverConfig),

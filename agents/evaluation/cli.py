@@ -6,8 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Literal
 
 import tyro
@@ -15,15 +14,15 @@ from rich.console import Console
 
 from agents.evaluation import benchmark, report, study, threshold_study, tournament
 from agents.evaluation.advise import AdviseCommand
-from agents.evaluation.commands import INTERRUPTED, StudyCommand, check_format
+from agents.evaluation.commands import INTERRUPTED, Recorded, StudyCommand, check_format
 from agents.evaluation.knock_study import ChartCommand
-from agents.evaluation.options import HouseRules, Names, SeatCounts, joined, rules_of
+from agents.evaluation.options import Names, SeatCounts, joined, rules_of
 from agents.evaluation.play import PlayCommand
 from agents.evaluation.progress import progress
 from agents.evaluation.standings import Standings, standings
 from agents.evaluation.threshold_tables import summary_of, tables_of
 from agents.evaluation.watch import ReplayCommand, WatchCommand
-from agents.policies import make
+from agents.policies import TablePolicy, make
 from agents.policies.files import write_bytes
 
 WRONG_USE = 2
@@ -31,33 +30,21 @@ BROKEN_PIPE = 141
 
 
 @dataclass(frozen=True)
-class BenchmarkCommand:
+class BenchmarkCommand(StudyCommand, Recorded):
     """Play policies against bots: heads-up, and alone among copies of each bot.
 
     Every deal is played once in every rotation of the seats, by all policies alike. The numbers
     are the same whatever the number of workers.
     """
 
-    policies: tyro.conf.Positional[tuple[str, ...]]
+    policies: tyro.conf.Positional[tuple[str, ...]] = ()
     """Bots by name, or saved policies by the path of their run folder."""
-    rules: str = "danish"
-    """The preset that is played."""
-    house_rules: HouseRules = field(default_factory=dict)
-    """Fields of the rules that differ from the preset."""
     players: SeatCounts = (2, 4)
     """Seat counts of the tables."""
     opponents: Names = benchmark.OPPONENTS
     """Bots or saved policies; each fills all other seats in turn."""
     deals: int = 10_000
     """Deals a pairing."""
-    seed: int = 2_000
-    """Start of the cards and of the bots' randomness."""
-    workers: int | None = None
-    """Threads; none: as many as this process may run at once."""
-    format: Literal["table", "json", "csv", "parquet"] = "table"
-    """What is printed; parquet goes to the folder."""
-    out: Path | None = None
-    """A folder for the numbers, the figures and the report; it is made if need be."""
 
     def command_line(self) -> str:
         """The command that gives the same numbers."""
@@ -69,15 +56,19 @@ class BenchmarkCommand:
         words += ["--deals", str(self.deals), "--seed", str(self.seed)]
         return f"python evaluate.py {shlex.join(words)}"
 
-    def __call__(self) -> None:
+    def __call__(self) -> int:
         """Run, print, and write what was asked for."""
         if not self.policies:
             raise ValueError("name at least one policy: a bot, or the path of a run folder")
         check_format(self.format, self.out)
-        policies = [make(name) for name in self.policies]
-        opponents = [make(name) for name in self.opponents]
+        policies = [make(name, outside=True) for name in self.policies]
+        opponents = [make(name, outside=True) for name in self.opponents]
         total = benchmark.count_deals(len(policies), len(opponents), len(self.players), self.deals)
-        with progress(Console(stderr=True), "benchmark", total, "deals") as advance:
+        errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        with (
+            self.recording(None) as recording,
+            progress(errors, "benchmark", total, "deals") as advance,
+        ):
             results = benchmark.run(
                 policies,
                 opponents,
@@ -85,9 +76,27 @@ class BenchmarkCommand:
                 players=self.players,
                 deals=self.deals,
                 seed=self.seed,
+                recording=recording,
                 workers=self.workers,
+                backend=self.where(),
                 progress=advance,
             )
+        self.show(policies, results, errors)
+        if results.planned is None:
+            return 0
+        pairings = total // self.deals
+        whole = sum(row.deals == self.deals for row in results.rows)
+        errors.print(
+            f"interrupted: {whole:,} of {pairings:,} pairings are finished, {len(results.rows):,} "
+            "are shown, each with the deals that it has",
+            markup=False,
+        )
+        return INTERRUPTED
+
+    def show(
+        self, policies: Sequence[TablePolicy], results: benchmark.Benchmark, errors: Console
+    ) -> None:
+        """Print, and write the folder."""
         if self.format == "json":
             sys.stdout.write(benchmark.to_json(results))
         elif self.format == "csv":
@@ -100,11 +109,11 @@ class BenchmarkCommand:
             page = report.write(results, self.out, title=title, repeat=self.command_line())
             if self.format == "parquet":
                 write_bytes(self.out / "benchmark.parquet", benchmark.to_parquet(results))
-            Console(stderr=True, highlight=False).print(f"report: {page}", markup=False)
+            errors.print(f"report: {page}", markup=False)
 
 
 @dataclass(frozen=True)
-class TournamentCommand(StudyCommand):
+class TournamentCommand(StudyCommand, Recorded):
     """Play policies against each other: standings, ratings, payoff matrix, mixtures, knocks.
 
     Every deal is played in every rotation of the seats, by all line-ups alike. With --out a
@@ -139,7 +148,7 @@ class TournamentCommand(StudyCommand):
         """Play, print, and write what was asked for."""
         check_format(self.format, self.out)
         rules = rules_of(self.rules, self.house_rules)
-        roster = [make(name) for name in self.policies]
+        roster = [make(name, outside=True) for name in self.policies]
         pairing = self.pairing
         if pairing == "auto":
             pairing = "duel" if self.players == 2 else "all"
@@ -158,9 +167,19 @@ class TournamentCommand(StudyCommand):
             self.out.mkdir(parents=True, exist_ok=True)
             store = tournament.Store(self.out, plan)
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
-        with progress(errors, "tournament", plan.matches, "matches") as advance:
+        with (
+            self.recording(self.out) as recording,
+            progress(errors, "tournament", plan.matches, "matches") as advance,
+        ):
             results = tournament.run(
-                plan, roster, rules=rules, store=store, workers=self.workers, progress=advance
+                plan,
+                roster,
+                rules=rules,
+                store=store,
+                recording=recording,
+                workers=self.workers,
+                backend=self.where(),
+                progress=advance,
             )
         if len(results.deals) >= 2:
             self.show(plan, results, standings(results), errors)
@@ -228,7 +247,8 @@ class ThresholdsCommand(StudyCommand):
     """Play knock thresholds against each other: payoffs, best replies, the unbeaten mixture.
 
     Heads-up every threshold meets every other in both seatings of every deal; at larger tables each
-    sits alone among copies of every other.
+    sits alone among copies of every other. With --out a study that was stopped goes on where it
+    was.
     """
 
     players: SeatCounts = (2,)
@@ -261,6 +281,18 @@ class ThresholdsCommand(StudyCommand):
             self.players, len(limits), self.deals, self.larger_deals
         )
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        store = None
+        if self.out is not None:
+            self.out.mkdir(parents=True, exist_ok=True)
+            store = threshold_study.open_store(
+                self.out,
+                rules,
+                players=self.players,
+                thresholds=limits,
+                deals=self.deals,
+                larger_deals=self.larger_deals,
+                seed=self.seed,
+            )
         with progress(errors, "thresholds", total, "matches") as advance:
             results = threshold_study.run(
                 rules,
@@ -269,7 +301,9 @@ class ThresholdsCommand(StudyCommand):
                 deals=self.deals,
                 larger_deals=self.larger_deals,
                 seed=self.seed,
+                store=store,
                 workers=self.workers,
+                backend=self.where(),
                 progress=advance,
             )
         facts: dict[str, object] = {
@@ -304,8 +338,10 @@ class ThresholdsCommand(StudyCommand):
             )
             errors.print(f"report: {page}", markup=False)
         if results.interrupted:
+            again = "the same command goes on from there" if store else "name --out to keep them"
             errors.print(
-                "interrupted: the numbers are those of the deals that were finished", markup=False
+                f"interrupted: the numbers are those of the deals that were finished; {again}",
+                markup=False,
             )
             return INTERRUPTED
         return 0

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from agents.evaluation import chart, report, study
 from agents.evaluation.commands import INTERRUPTED, StudyCommand, check_format
-from agents.evaluation.jobs import run_jobs
+from agents.evaluation.jobs import LOCAL, Backend, run_jobs
 from agents.evaluation.match import KnockCounts, play_deals
 from agents.evaluation.options import SeatCounts, rules_of
 from agents.evaluation.progress import progress
@@ -65,6 +65,7 @@ def sample(
     deals: int,
     seed: int,
     workers: int | None = 1,
+    backend: Backend = LOCAL,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[list[Sampled], bool]:
     """Let policies play and count their decisions about knocking.
@@ -78,6 +79,7 @@ def sample(
         seed: start of the cards and of the bots' randomness.
         workers: threads, None for as many as this process may run at once; the numbers do not
             depend on them.
+        backend: where the matches are played; nor on that.
         progress: called with the number of matches since its last call.
 
     Returns:
@@ -110,7 +112,7 @@ def sample(
     everybody = [*policies, *([among] if among is not None else [])]
     neural = any(isinstance(policy, DecidingPolicy) for policy in everybody)
     with one_torch_thread() if neural else nullcontext():
-        results, interrupted = run_jobs(jobs, work, workers=workers, done=done)
+        results, interrupted = run_jobs(jobs, work, workers=workers, done=done, backend=backend)
     by_job = dict(zip(jobs, results, strict=True))
     whole = [c for c in chunks if all(by_job[c, p, size] is not None for p, size in groups)]
     found = []
@@ -291,18 +293,19 @@ class ChartCommand(StudyCommand):
             raise ValueError(f"--deals {self.deals}: at least 1")
         rules = rules_of(self.rules, self.house_rules)
         names = [self.policy] + ([self.against] if self.against is not None else [])
-        policies = [make(name) for name in names]
+        policies = [make(name, outside=True) for name in names]
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
         total = len(policies) * self.deals * sum(self.players)
         with progress(errors, "chart", total, "matches") as advance:
             found, interrupted = sample(
                 policies,
-                among=make(self.among) if self.among is not None else None,
+                among=make(self.among, outside=True) if self.among is not None else None,
                 rules=rules,
                 players=self.players,
                 deals=self.deals,
                 seed=self.seed,
                 workers=self.workers,
+                backend=self.where(),
                 progress=advance,
             )
         if found[0].deals:

@@ -218,7 +218,7 @@ class PlayCommand:
             raise ValueError(f"--seat {self.seat}: seats are 0 … {seats - 1}")
         if self.hints < 2:
             raise ValueError(f"--hints {self.hints}: at least 2 deals")
-        made = [make(name) for name in self.opponents]
+        made = [make(name, outside=True) for name in self.opponents]
         line_up: list[TablePolicy | None] = [made[i % len(made)] for i in range(seats - 1)]
         line_up.insert(self.seat, None)
         seed = self.seed

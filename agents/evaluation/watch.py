@@ -238,7 +238,7 @@ class WatchCommand(_ShowCommand):
         seats = self.players or max(2, len(self.policies))
         if seats < len(self.policies):
             raise ValueError(f"--players {seats} for {len(self.policies)} policies")
-        made = [make(name) for name in self.policies]
+        made = [make(name, outside=True) for name in self.policies]
         roster = [made[seat % len(made)] for seat in range(seats)]
         show = self.show(seats)
         console = Console(highlight=False)
@@ -278,7 +278,7 @@ class ReplayCommand(_ShowCommand):
         """Read and show."""
         record = _record(self.file, self.match)
         show = self.show(record["num_players"], bool(self.ask))
-        moments = replayed(record, [make(name) for name in self.ask])
+        moments = replayed(record, [make(name, outside=True) for name in self.ask])
         console = Console(highlight=False)
         try:
             with closing(moments):
