@@ -50,6 +50,7 @@ SHORT = {
     "buy": "buy_in",
 }
 """Other words for actions."""
+FAILED = 1
 HELP = """Type an action by its name or the letter before it, or a card by its name, as Kh or 10s:
 ranks 2 … 9, T or 10, J, Q, K, A; suits c d h s; jokers X1 …
   hint   what every action is worth      table   the table once more
@@ -268,6 +269,9 @@ class _Person:
         except KeyboardInterrupt:
             self.console.print()
             return INTERRUPTED
+        except ValueError as error:  # a policy that fails
+            self.console.print(Text(f"the match ends here: {error}", "red"))
+            return FAILED
         return 0
 
     def _tell(self, lines: Sequence[str]) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,21 +57,31 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> bool:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address is None:
-        folder = str(Path(agents.__file__).resolve().parent.parent)
-        path = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
-        options |= {
-            "num_cpus": checked_threads(workers),
-            "include_dashboard": False,
-            "runtime_env": {"env_vars": {"PYTHONPATH": path}},
-        }
-    else:
-        packages = [str(Path(p.__file__ or "").parent) for p in (agents, thirtyone_env)]
-        options |= {"address": address, "runtime_env": {"py_modules": packages}}
+        options |= {"num_cpus": checked_threads(workers), "include_dashboard": False}
+        with _found_by_workers():
+            ray.init(**options)
+        return True
+    packages = [str(Path(p.__file__ or "").parent) for p in (agents, thirtyone_env)]
     try:
-        ray.init(**options)
+        ray.init(address=address, runtime_env={"py_modules": packages}, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise ValueError(f"--ray-address {address}: no cluster there: {error}") from error
     return True
+
+
+@contextmanager
+def _found_by_workers() -> Iterator[None]:
+    """Let processes that are begun meanwhile find the packages of the checkout."""
+    folder = str(Path(agents.__file__ or "").resolve().parent.parent)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([folder, *([before] if before else [])])
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 def _run(
@@ -104,14 +115,16 @@ def _run(
             for reference in ready:
                 take(reference)
     except KeyboardInterrupt:
-        ready, unfinished = ray.wait(list(waiting), num_returns=len(waiting), timeout=0)
+        ready = ray.wait(list(waiting), num_returns=len(waiting), timeout=0)[0] if waiting else []
         for reference in ready:
             take(reference)
-        for reference in unfinished:
+        for reference in waiting:
             ray.cancel(reference)
         return results, True
     except ray.exceptions.RayTaskError as error:
-        raise error.as_instanceof_cause() from None
+        raise error.cause or error from None
+    except ray.exceptions.RayError as error:
+        raise ValueError(f"a job was lost {RETRIES + 1} times: {error}") from error
 
 
 def _in_worker(work: Callable[[Any], Any], job: Any) -> Any:

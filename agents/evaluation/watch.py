@@ -35,6 +35,7 @@ from thirtyone_env.state import NOBODY
 
 FASTEST, SLOWEST = 64.0, 0.125
 """Events a second that the keys + and − lead to."""
+FAILED = 1
 PAUSE_AT_THE_END = 3
 """Events' time that a settled round stays."""
 
@@ -247,18 +248,22 @@ class WatchCommand(_ShowCommand):
                 match = LiveMatch(rules, roster, seed=self.seed, deal=number)
                 try:
                     self.present(match.play(), number, match.names, show, console)
-                except (KeyboardInterrupt, Stopped) as stop:
+                except (KeyboardInterrupt, Stopped, ValueError) as stop:
                     records.add(match.recorder.record)
-                    _say_stopped(match.recorder.record, records)
-                    return INTERRUPTED if isinstance(stop, KeyboardInterrupt) else 0
+                    _say_stopped(match.recorder.record, records, stop)
+                    if isinstance(stop, Stopped):
+                        return 0
+                    return INTERRUPTED if isinstance(stop, KeyboardInterrupt) else FAILED
                 records.add(match.recorder.record)
                 if self.format == "table":
                     console.print(match_words(match.recorder.record, match.names, show.viewer))
         return 0
 
 
-def _say_stopped(record: Json, records: RecordFile) -> None:
+def _say_stopped(record: Json, records: RecordFile, stop: BaseException) -> None:
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    if isinstance(stop, ValueError):  # a policy that fails
+        errors.print(f"error: {stop}", markup=False)
     written = f"; {records.path} has it as far as it went" if records.path else ""
     errors.print(f"stopped in round {len(record['rounds'])}{written}", markup=False)
 

@@ -25,7 +25,6 @@ import shlex
 import signal
 import subprocess
 import threading
-import time
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +45,7 @@ MOST_FAULTS = 20
 """Faults in a row after which a program is not begun anew: all further matches are forfeits."""
 
 
-class BotFault(RuntimeError):
+class BotFault(ValueError):
     """The program did not answer as it should."""
 
 
@@ -128,12 +127,7 @@ class ProcessPolicy:
     """
 
     def __init__(self, spec: ProcessSpec) -> None:
-        self.spec = spec
-        self._faults = 0
-        self._table: dict[str, Any] = {}
-        self._here = threading.local()
-        self._running: set[_Program] = set()
-        self._finalizer = weakref.finalize(self, _end_all, self._running)
+        self._prepare(spec)
         try:
             program = self._program()
         except BotFault as fault:
@@ -141,8 +135,16 @@ class ProcessPolicy:
             raise ValueError(f"{PREFIX}{shlex.join(spec.command)}: {fault}") from fault
         self.name = spec.name or program.name or Path(spec.command[-1]).stem
 
+    def _prepare(self, spec: ProcessSpec) -> None:
+        self.spec = spec
+        self._faults = 0
+        self._table: dict[str, Any] = {}
+        self._here = threading.local()
+        self._running: set[_Program] = set()
+        self._finalizer = weakref.finalize(self, _end_all, self._running)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _at_table, (self.spec, self._table)
+        return _copied, (self.spec, self._table, self.name)
 
     @property
     def controller(self) -> str:
@@ -166,7 +168,7 @@ class ProcessPolicy:
         """
         actions, faults = self.try_batch(tables, rows)
         if faults:
-            raise next(iter(faults.values()))
+            raise BotFault(f"{self.name}: {next(iter(faults.values()))}")
         return actions
 
     def try_batch(
@@ -220,10 +222,11 @@ class ProcessPolicy:
         _end_all(self._running)
 
 
-def _at_table(spec: ProcessSpec, table: dict[str, Any]) -> ProcessPolicy:
-    """A copy of a policy in another process."""
-    policy = ProcessPolicy(spec)
-    policy._table = table
+def _copied(spec: ProcessSpec, table: dict[str, Any], name: str) -> ProcessPolicy:
+    """A copy of a policy, whose program is begun when it is asked."""
+    policy = ProcessPolicy.__new__(ProcessPolicy)
+    policy._prepare(spec)
+    policy._table, policy.name = table, name
     return policy
 
 
@@ -284,9 +287,8 @@ class _Program:
             raise BotFault(self._gone()) from error
 
     def _answer(self, seconds: float) -> dict[str, Any]:
-        end = time.monotonic() + seconds
         try:
-            line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
+            line = self._lines.get(timeout=seconds)
         except queue.Empty:
             raise BotFault(f"no answer within {seconds:g} s") from None
         if line is None:

@@ -24,6 +24,7 @@ from agents.policies.process import BotFault, ProcessPolicy, ProcessSpec, read_s
 from agents.policies.view import KEYS, action_in, view_of
 from thirtyone_env import Rules
 from thirtyone_env.game import legal_names, new_match, step
+from thirtyone_env.record import check_file
 from thirtyone_env.state import Phase
 
 DANISH = Rules.preset("danish")
@@ -333,3 +334,12 @@ def test_the_example_in_another_language(capsys):
 def test_a_missing_file_is_still_told_apart():
     with pytest.raises(PolicyFileError):
         make("process/nothing.json", outside=True)
+
+
+def test_a_fault_at_the_table_keeps_the_record(tmp_path, capsys):
+    path, file = tmp_path / "program.py", tmp_path / "match.jsonl"
+    path.write_text(PROGRAM)
+    command = f"process:{sys.executable} -S {path} illegal 2"
+    assert main(["watch", command, "danish", "--record", str(file)]) == 1
+    assert "program: 'discard Xx' is not legal" in capsys.readouterr().err
+    assert check_file(file) == 1

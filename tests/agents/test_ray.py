@@ -112,5 +112,5 @@ def test_an_error_of_a_job_is_the_error_of_the_study(cluster):
     def wrong(job):
         raise ValueError(f"job {job} cannot be done")
 
-    with pytest.raises(ValueError, match="job 7 cannot be done"):
+    with pytest.raises(ValueError, match=r"^job 7 cannot be done$"):
         run_jobs([7], wrong, workers=None, backend=RAY)
