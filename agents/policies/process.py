@@ -25,6 +25,7 @@ import shlex
 import signal
 import subprocess
 import threading
+import time
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ PREFIX = "process:"
 PROTOCOL, VERSION = "thirtyone-bot", 1
 LONGEST_LINE = 1 << 16
 """Characters of an answer."""
+POLL = 0.1
+"""Seconds after which it is looked whether the program is still there."""
 MOST_FAULTS = 20
 """Faults in a row after which a program is not begun anew: all further matches are forfeits."""
 
@@ -287,10 +290,7 @@ class _Program:
             raise BotFault(self._gone()) from error
 
     def _answer(self, seconds: float) -> dict[str, Any]:
-        try:
-            line = self._lines.get(timeout=seconds)
-        except queue.Empty:
-            raise BotFault(f"no answer within {seconds:g} s") from None
+        line = self._line(seconds)
         if line is None:
             raise BotFault(self._gone())
         try:
@@ -300,6 +300,20 @@ class _Program:
         if not isinstance(answer, dict):
             raise BotFault(f"answered {_short(answer)}, no JSON object")
         return answer
+
+    def _line(self, seconds: float) -> bytes | None:
+        """The next line; None if the program has ended, be its output held open by others."""
+        end = time.monotonic() + seconds
+        while True:
+            ended = self.process.poll() is not None
+            left = end - time.monotonic()
+            try:
+                return self._lines.get(timeout=max(0.0, min(left, POLL)))
+            except queue.Empty:
+                if ended:
+                    return None
+                if left <= 0:
+                    raise BotFault(f"no answer within {seconds:g} s") from None
 
     def _gone(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -198,9 +198,10 @@ def test_a_program_plays(program):
     assert not results.line_ups[0].forfeited.any()
     first = FunctionPolicy(lambda view: view["legal"][0], "first")
     assert (compete(first).line_ups[0].payoffs == results.line_ups[0].payoffs).all()
-    [pid] = policy.processes
+    pids = policy.processes
+    assert pids
     policy.close()
-    assert not alive(pid)
+    assert not any(map(alive, pids))
 
 
 @pytest.mark.parametrize(
@@ -257,7 +258,7 @@ def test_a_program_that_always_fails_is_given_up(program, monkeypatch):
     policy = program("crash", 1)
     results = compete(policy, deals=10)
     assert results.line_ups[0].forfeited[:, :, 0].all()
-    assert not policy.processes
+    assert len(policy.processes) <= 1, "the one that told the name"
 
 
 def test_elsewhere_a_fault_is_an_error(program):
@@ -289,7 +290,7 @@ def test_processes_end_with_the_policy(program):
         ("process:", "needs a command"),
         ("process:/nowhere/program", "cannot be run"),
         ("process:true", "has ended"),
-        ("process:echo hello", "no JSON"),
+        ("process:echo hello", "no JSON|has ended"),
         ("process:'", "No closing quotation"),
         ("process:{folder}/none.yaml", "No such file"),
         ("process:{folder}/keys.yaml", "the keys are command"),
