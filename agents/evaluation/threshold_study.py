@@ -364,8 +364,8 @@ def _arrays(part: _Part) -> dict[str, np.ndarray]:
 
 
 def _part_of(arrays: Mapping[str, np.ndarray]) -> _Part:
-    values = {field.name: arrays[field.name] for field in fields(_Part)}
-    return _Part(**{**values, "deals": int(values["deals"])})
+    others = {field.name: arrays[field.name] for field in fields(_Part) if field.name != "deals"}
+    return _Part(int(arrays["deals"]), **others)
 
 
 def _part(by_deal: np.ndarray, seats: np.ndarray) -> _Part:

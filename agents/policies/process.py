@@ -84,7 +84,8 @@ def read_spec(text: str) -> ProcessSpec:
 
 
 def _from_yaml(path: Path) -> ProcessSpec:
-    from ruamel.yaml import YAML, YAMLError
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
 
     try:
         values = YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
