@@ -38,6 +38,7 @@ STYLE: Any = {
     "font.size": 8.5,
     "font.family": "DejaVu Sans",
     "axes.edgecolor": INK,
+    "axes.facecolor": "none",
     "axes.labelcolor": INK,
     "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
@@ -240,7 +241,7 @@ def svg(figure: Figure) -> str:
     """The figure as an SVG element; text and lines take the colours of the page around it."""
     text = io.StringIO()
     with mpl.rc_context(STYLE):
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(text, format="svg", facecolor="none", metadata={"Date": None})
     body = text.getvalue()
     body = re.sub(r"<metadata>.*?</metadata>", "", body[body.index("<svg") :], flags=re.DOTALL)
     return body.replace(INK, "currentColor").replace(LINE, "var(--line, #d0d0d0)")

@@ -216,7 +216,10 @@ def sections(found: Sequence[Sampled]) -> list[study.Section]:
             picture = study.Picture(
                 "difference",
                 chart.share_panels(
-                    less, colours="RdBu_r", limits=(-100, 100), label="percentage points"
+                    less,
+                    colours="RdBu_r",
+                    limits=(-100, 100),
+                    label=f"knocks more often than {found[1].name}, percentage points",
                 ),
                 f"Red: {found[0].name} knocks more often than {found[1].name}; blue: less often.",
             )
@@ -233,13 +236,13 @@ def summary(found: Sequence[Sampled]) -> list[str]:
         for size, counts in one.counts.items():
             knocks = int(counts.knocks.sum())
             if not knocks:
-                lines.append(f"{one.name} never knocks among {size}.")
+                lines.append(f"{one.name} never knocks at {size} players.")
                 continue
             value = float(counts.knocks.sum(axis=0) @ np.arange(counts.knocks.shape[1])) / knocks
             turn = float(counts.knocks.sum(axis=1) @ np.arange(1, MAX_TURNS + 1)) / knocks
             lines.append(
-                f"{one.name} knocks among {size} with {value:.1f} points on own turn {turn:.1f} "
-                f"in the mean ({knocks:,} knocks)."
+                f"{one.name} knocks at {size} players with {value:.1f} points on own turn "
+                f"{turn:.1f} in the mean ({knocks:,} knocks)."
             )
     if len(found) == 2:
         for size in found[0].counts:
@@ -248,8 +251,8 @@ def summary(found: Sequence[Sampled]) -> list[str]:
             if less.count():
                 mean = float((np.ma.abs(less) * weight).sum() / weight[~less.mask].sum())
                 lines.append(
-                    f"Among {size} they differ in {100 * mean:.1f} % of the decisions that both "
-                    "come to."
+                    f"At {size} players they differ in {100 * mean:.1f} % of the decisions "
+                    "that both come to."
                 )
     return lines
 
