@@ -38,7 +38,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt setuptools wheel
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation \
-		--editable '.[app,sb3,render,openspiel,torchrl,supersuit,dev]'
+		--editable '.[app,sb3,ray,render,openspiel,torchrl,supersuit,dev]'
 	$(BIN)/python -m pip check
 	@touch $@
 

@@ -20,6 +20,7 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
+from agents.policies.view import KEYS  # noqa: E402
 from agents.training.config import (  # noqa: E402
     BenchmarkConfig,
     BestResponseConfig,
@@ -251,6 +252,11 @@ NEEDED: dict[type, dict[str, Any]] = {
 """What a configuration is not made without; it has no default."""
 
 
+def views_table() -> str:
+    """What a view holds."""
+    return table(["key", "value"], [[f"`{key}`", text] for key, text in KEYS.items()])
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "rules.fields": rules_fields,
     "rules.presets": rules_presets,
@@ -261,6 +267,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "observation.sizes": observation_sizes,
     "observation.compact": observation_compact,
     "bots": bots_table,
+    "views": views_table,
     "training.knock_ppo": lambda: config_rows(KnockPpoConfig),
     "training.knock_dqn": lambda: config_rows(KnockDqnConfig),
     "training.panel": lambda: config_rows(PanelConfig),

@@ -10,13 +10,27 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from agents.evaluation.match import KnockCounts, lone, play
+import numpy as np
+
+from agents.evaluation.jobs import LOCAL, Backend, run_jobs
+from agents.evaluation.match import (
+    CHUNK_DEALS,
+    Chunk,
+    KnockCounts,
+    Matches,
+    lone,
+    matches_of,
+    play_chunk,
+)
+from agents.evaluation.recording import Recording, Wanted
 from agents.evaluation.statistics import LEVEL
 from agents.evaluation.tables import Column, DataTable
-from agents.policies import DecidingPolicy, TablePolicy
+from agents.policies import DecidingPolicy, TablePolicy, seated
+from agents.policies.neural import one_torch_thread
 from thirtyone_env.rules import Rules
 
 OPPONENTS = (
@@ -74,6 +88,8 @@ class Benchmark:
     rows: tuple[Row, ...]
     knocks: dict[tuple[str, int, str], KnockCounts] = field(default_factory=dict)
     """By policy, seat count and opponent; policies outside the kernel only."""
+    planned: int | None = None
+    """Deals a pairing that were planned, where an interrupt came; rows have fewer, or lack."""
 
 
 def count_deals(policies: int, opponents: int, tables: int, deals: int) -> int:
@@ -89,7 +105,9 @@ def run(
     players: Sequence[int],
     deals: int,
     seed: int,
+    recording: Recording | None = None,
     workers: int | None = 1,
+    backend: Backend = LOCAL,
     progress: Callable[[int], None] | None = None,
 ) -> Benchmark:
     """Play every policy against every opponent at every seat count, all on the same deals.
@@ -101,9 +119,14 @@ def run(
         players: seat counts.
         deals: deals a pairing; each is played once in every rotation of the seats.
         seed: start of the cards and of the bots' randomness.
+        recording: where match records go.
         workers: threads, None for as many as this process may run at once; the numbers do not
             depend on them.
-        progress: called with the number of deals finished since the last call, from any thread.
+        backend: where the matches are played; nor on that.
+        progress: called with the number of deals finished since the last call.
+
+    Returns:
+        The results; after an interrupt those of the deals that are finished.
 
     Raises:
         ValueError: for two policies of one name, fewer than two deals, or a refusal of `play`.
@@ -117,39 +140,81 @@ def run(
     for policy in [*policies, *opponents]:
         for size in players:
             policy.check(rules, size)
+    pairings = [(p, size, o) for p in policies for size in players for o in opponents]
+    line_ups = [[seated(each) for each in lone(p, o, size)] for p, size, o in pairings]
+    wanted = Wanted(tuple(map(len, line_ups)), recording.most if recording else 0)
+    chunks = [range(d, min(d + CHUNK_DEALS, deals)) for d in range(0, deals, CHUNK_DEALS)]
+    jobs = [(i, c) for i in range(len(pairings)) for c in range(len(chunks))]
+    noting = recording is not None
+
+    def matches(job: tuple[int, int]) -> int:
+        return int(wanted.of(job[0], np.array(chunks[job[1]])).sum())
+
+    def work(job: tuple[int, int]) -> Chunk:
+        numbers = np.array(chunks[job[1]])
+        mine = wanted.of(job[0], numbers) if noting else None
+        return play_chunk(line_ups[job[0]], rules, numbers, seed, mine)
+
+    def keep(job: tuple[int, int], chunk: Chunk) -> Chunk:
+        if recording is not None:
+            recording.keep(_part_name(job), matches(job), chunk.lines)
+        return replace(chunk, lines=b"")
+
+    def done(job: tuple[int, int]) -> None:
+        if progress is not None:
+            progress(len(chunks[job[1]]))
+
+    deciding = any(isinstance(policy, DecidingPolicy) for policy in [*policies, *opponents])
+    with one_torch_thread() if deciding else nullcontext():
+        results, interrupted = run_jobs(
+            jobs, work, workers=workers, keep=keep, done=done, backend=backend
+        )
+    if recording is not None:
+        finished = [job for job, chunk in zip(jobs, results, strict=True) if chunk is not None]
+        recording.write((_part_name(job), matches(job)) for job in sorted(finished, key=_in_turn))
     rows: list[Row] = []
     knocks: dict[tuple[str, int, str], KnockCounts] = {}
-    for policy in policies:
-        for size in players:
-            for opponent in opponents:
-                matches = play(
-                    lone(policy, opponent, size),
-                    rules=rules,
-                    deals=deals,
-                    seed=seed,
-                    workers=workers,
-                    progress=progress,
-                )
-                rate, payoff = matches.win_rate(0), matches.payoff(0)
-                rows.append(
-                    Row(
-                        policy=policy.name,
-                        opponent=opponent.name,
-                        players=size,
-                        deals=deals,
-                        matches=deals * size,
-                        win_rate=rate.mean,
-                        win_rate_low=rate.low,
-                        win_rate_high=rate.high,
-                        par=1 / size,
-                        payoff=payoff.mean,
-                        payoff_low=payoff.low,
-                        payoff_high=payoff.high,
-                    )
-                )
-                if isinstance(policy, DecidingPolicy):
-                    knocks[policy.name, size, opponent.name] = matches.knocks[0]
-    return Benchmark(rules, seed, LEVEL, tuple(rows), knocks)
+    for i, (policy, size, opponent) in enumerate(pairings):
+        parts = results[i * len(chunks) : (i + 1) * len(chunks)]
+        played = [chunk for chunk in parts if chunk is not None]
+        if sum(len(chunk.payoffs) for chunk in played) < 2:
+            continue
+        found = matches_of(line_ups[i], played)
+        rows.append(_row(policy.name, opponent.name, size, found))
+        if isinstance(policy, DecidingPolicy):
+            knocks[policy.name, size, opponent.name] = found.knocks[0]
+    if not rows:
+        raise ValueError("interrupted before anything was finished")
+    planned = deals if interrupted else None
+    return Benchmark(rules, seed, LEVEL, tuple(rows), knocks, planned)
+
+
+def _part_name(job: tuple[int, int]) -> str:
+    return f"{job[0]:04d}-{job[1]:05d}"
+
+
+def _in_turn(job: tuple[int, int]) -> tuple[int, int]:
+    """The order of match records: by deals, then by pairings."""
+    return job[1], job[0]
+
+
+def _row(policy: str, opponent: str, size: int, matches: Matches) -> Row:
+    rate, payoff = matches.win_rate(0), matches.payoff(0)
+    deals = len(matches.payoffs)
+    return Row(
+        policy=policy,
+        opponent=opponent,
+        players=size,
+        deals=deals,
+        matches=deals * size,
+        win_rate=rate.mean,
+        win_rate_low=rate.low,
+        win_rate_high=rate.high,
+        par=1 / size,
+        payoff=payoff.mean,
+        payoff_low=payoff.low,
+        payoff_high=payoff.high,
+    )
 
 
 def to_json(benchmark: Benchmark) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -38,6 +38,7 @@ STYLE: Any = {
     "font.size": 8.5,
     "font.family": "DejaVu Sans",
     "axes.edgecolor": INK,
+    "axes.facecolor": "none",
     "axes.labelcolor": INK,
     "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
@@ -155,6 +156,25 @@ def knock_chart(benchmark: Benchmark, policy: str) -> Figure:
     shares = {size: share for size, share in shares.items() if not share.mask.all()}
     if not shares:
         raise ValueError(f"{policy} made too few knock decisions for a chart")
+    return share_panels(shares)
+
+
+def share_panels(
+    shares: Mapping[int, np.ma.MaskedArray],
+    *,
+    colours: str = "viridis",
+    limits: tuple[float, float] = (0, 100),
+    label: str = "knocks, % of decisions",
+) -> Figure:
+    """Heat maps by own turn and hand value, one panel a seat count.
+
+    Args:
+        shares: float64[turns, values] by seat count, masked where it never was; one at least has a
+            cell that is not.
+        colours: name of the colour map.
+        limits: percentages at its ends.
+        label: what the colours mean.
+    """
     reached = np.any([~share.mask for share in shares.values()], axis=0)
     turns, values = (np.flatnonzero(np.any(reached, axis=a)) for a in (1, 0))
     columns = int(min(MAX_COLUMNS, turns.max() + 1))
@@ -164,12 +184,12 @@ def knock_chart(benchmark: Benchmark, policy: str) -> Figure:
         figure.set_layout_engine("constrained", w_pad=0.03)
         panels = figure.subplots(1, len(shares), sharey=True, squeeze=False)[0]
         for panel, (size, share) in zip(panels, shares.items(), strict=True):
-            mesh = _heat_map(panel, share[:columns, low : high + 1].T, low)
+            mesh = _heat_map(panel, share[:columns, low : high + 1].T, low, colours, limits)
             panel.set_title(table_name(size))
             panel.set_xlabel("own turn in the round")
         panels[0].set_ylabel("hand value, points")
         bar = figure.colorbar(mesh, ax=panels, location="bottom", aspect=32, pad=0.02)
-        bar.set_label("knocks, % of decisions")
+        bar.set_label(label)
         bar.outline.set_visible(False)
         grey = Patch(
             facecolor=GREY, alpha=0.35, label=f"not reached (under {MIN_DECISIONS} decisions)"
@@ -190,7 +210,13 @@ def knock_shares(benchmark: Benchmark, policy: str, players: int) -> np.ma.Maske
     return np.ma.masked_array(share.mean(axis=0), mask=few.all(axis=0))
 
 
-def _heat_map(panel: mpl.axes.Axes, share: np.ma.MaskedArray, low: int) -> QuadMesh:
+def _heat_map(
+    panel: mpl.axes.Axes,
+    share: np.ma.MaskedArray,
+    low: int,
+    colours: str,
+    limits: tuple[float, float],
+) -> QuadMesh:
     """Draw shares [values, turns], the first row being the value `low`."""
     rows, columns = share.shape
     panel.set_facecolor(mpl.colors.to_rgba(GREY, 0.35))
@@ -198,9 +224,9 @@ def _heat_map(panel: mpl.axes.Axes, share: np.ma.MaskedArray, low: int) -> QuadM
         np.arange(columns + 1) + 0.5,
         np.arange(low, low + rows + 1) - 0.5,
         100 * share,
-        cmap="viridis",
-        vmin=0,
-        vmax=100,
+        cmap=colours,
+        vmin=limits[0],
+        vmax=limits[1],
         edgecolors="none",
         linewidth=0,
     )
@@ -215,7 +241,7 @@ def svg(figure: Figure) -> str:
     """The figure as an SVG element; text and lines take the colours of the page around it."""
     text = io.StringIO()
     with mpl.rc_context(STYLE):
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(text, format="svg", facecolor="none", metadata={"Date": None})
     body = text.getvalue()
     body = re.sub(r"<metadata>.*?</metadata>", "", body[body.index("<svg") :], flags=re.DOTALL)
     return body.replace(INK, "currentColor").replace(LINE, "var(--line, #d0d0d0)")

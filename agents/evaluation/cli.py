@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Literal
 
 import tyro
@@ -15,53 +15,38 @@ from rich.console import Console
 
 from agents.evaluation import benchmark, report, study, threshold_study, tournament
 from agents.evaluation.advise import AdviseCommand
-from agents.evaluation.options import HouseRules, Names, SeatCounts, joined, rules_of
+from agents.evaluation.commands import INTERRUPTED, Recorded, StudyCommand, check_format
+from agents.evaluation.knock_study import ChartCommand
+from agents.evaluation.options import Names, SeatCounts, joined, rules_of
+from agents.evaluation.play import PlayCommand
 from agents.evaluation.progress import progress
 from agents.evaluation.standings import Standings, standings
-from agents.evaluation.tables import DataTable, to_json
 from agents.evaluation.threshold_tables import summary_of, tables_of
-from agents.policies import make, trusted_files
+from agents.evaluation.watch import ReplayCommand, WatchCommand
+from agents.policies import TablePolicy, make, trusted_files
 from agents.policies.files import write_bytes
 
-INTERRUPTED = 130
 WRONG_USE = 2
+BROKEN_PIPE = 141
 TRUST = "--trust"
 
 
-def check_format(format: str, out: Path | None) -> None:
-    """Refuse Parquet without a folder to put it in."""
-    if format == "parquet" and out is None:
-        raise ValueError("--format parquet needs --out: it writes files")
-
-
 @dataclass(frozen=True)
-class BenchmarkCommand:
+class BenchmarkCommand(StudyCommand, Recorded):
     """Play policies against bots: heads-up, and alone among copies of each bot.
 
     Every deal is played once in every rotation of the seats, by all policies alike. The numbers
     are the same whatever the number of workers.
     """
 
-    policies: tyro.conf.Positional[tuple[str, ...]]
+    policies: tyro.conf.Positional[tuple[str, ...]] = ()
     """Bots by name, or saved policies by the path of their run folder."""
-    rules: str = "danish"
-    """The preset that is played."""
-    house_rules: HouseRules = field(default_factory=dict)
-    """Fields of the rules that differ from the preset."""
     players: SeatCounts = (2, 4)
     """Seat counts of the tables."""
     opponents: Names = benchmark.OPPONENTS
     """Bots or saved policies; each fills all other seats in turn."""
     deals: int = 10_000
     """Deals a pairing."""
-    seed: int = 2_000
-    """Start of the cards and of the bots' randomness."""
-    workers: int | None = None
-    """Threads; none: as many as this process may run at once."""
-    format: Literal["table", "json", "csv", "parquet"] = "table"
-    """What is printed; parquet goes to the folder."""
-    out: Path | None = None
-    """A folder for the numbers, the figures and the report; it is made if need be."""
 
     def command_line(self) -> str:
         """The command that gives the same numbers."""
@@ -73,15 +58,19 @@ class BenchmarkCommand:
         words += ["--deals", str(self.deals), "--seed", str(self.seed)]
         return f"python evaluate.py {shlex.join(words)}"
 
-    def __call__(self) -> None:
+    def __call__(self) -> int:
         """Run, print, and write what was asked for."""
         if not self.policies:
             raise ValueError("name at least one policy: a bot, or the path of a run folder")
         check_format(self.format, self.out)
-        policies = [make(name) for name in self.policies]
-        opponents = [make(name) for name in self.opponents]
+        policies = [make(name, outside=True) for name in self.policies]
+        opponents = [make(name, outside=True) for name in self.opponents]
         total = benchmark.count_deals(len(policies), len(opponents), len(self.players), self.deals)
-        with progress(Console(stderr=True), "benchmark", total, "deals") as advance:
+        errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        with (
+            self.recording(None) as recording,
+            progress(errors, "benchmark", total, "deals") as advance,
+        ):
             results = benchmark.run(
                 policies,
                 opponents,
@@ -89,9 +78,27 @@ class BenchmarkCommand:
                 players=self.players,
                 deals=self.deals,
                 seed=self.seed,
+                recording=recording,
                 workers=self.workers,
+                backend=self.where(),
                 progress=advance,
             )
+        self.show(policies, results, errors)
+        if results.planned is None:
+            return 0
+        pairings = total // self.deals
+        whole = sum(row.deals == self.deals for row in results.rows)
+        errors.print(
+            f"interrupted: {whole:,} of {pairings:,} pairings are finished, {len(results.rows):,} "
+            "are shown, each with the deals that it has",
+            markup=False,
+        )
+        return INTERRUPTED
+
+    def show(
+        self, policies: Sequence[TablePolicy], results: benchmark.Benchmark, errors: Console
+    ) -> None:
+        """Print, and write the folder."""
         if self.format == "json":
             sys.stdout.write(benchmark.to_json(results))
         elif self.format == "csv":
@@ -104,54 +111,11 @@ class BenchmarkCommand:
             page = report.write(results, self.out, title=title, repeat=self.command_line())
             if self.format == "parquet":
                 write_bytes(self.out / "benchmark.parquet", benchmark.to_parquet(results))
-            Console(stderr=True, highlight=False).print(f"report: {page}", markup=False)
+            errors.print(f"report: {page}", markup=False)
 
 
 @dataclass(frozen=True)
-class _StudyCommand:
-    """Options and ways of a study that plays matches and writes a page."""
-
-    rules: str = "danish"
-    """The preset that is played."""
-    house_rules: HouseRules = field(default_factory=dict)
-    """Fields of the rules that differ from the preset."""
-    seed: int = 2_000
-    """Start of the cards and of the bots' randomness."""
-    workers: int | None = None
-    """Threads; none: as many as this process may run at once."""
-    format: Literal["table", "json", "csv", "parquet"] = "table"
-    """What is printed: the tables, all data, or the main table; parquet goes to the folder."""
-    out: Path | None = None
-    """A folder for the numbers, the figures and the report; it is made if need be."""
-
-    def common_words(self) -> list[str]:
-        """The words of the command line that name rules and seed."""
-        words = ["--rules", self.rules]
-        if self.house_rules:
-            words += ["--house-rules", joined(self.house_rules)]
-        return [*words, "--seed", str(self.seed)]
-
-    def print_tables(
-        self, facts: dict[str, object], tables: Sequence[DataTable], summary: Sequence[str]
-    ) -> None:
-        """Print what was asked for."""
-        if self.format == "json":
-            sys.stdout.write(to_json(facts, tables))
-        elif self.format == "csv":
-            sys.stdout.write(tables[0].to_csv())
-        elif self.format == "table":
-            console = Console(highlight=False)
-            for table in tables:
-                if table.screen and not table.data:
-                    console.print(table.to_rich())
-                    if table.note:
-                        console.print(table.note, style="dim")
-            for line in summary:
-                console.print(line, markup=False)
-
-
-@dataclass(frozen=True)
-class TournamentCommand(_StudyCommand):
+class TournamentCommand(StudyCommand, Recorded):
     """Play policies against each other: standings, ratings, payoff matrix, mixtures, knocks.
 
     Every deal is played in every rotation of the seats, by all line-ups alike. With --out a
@@ -186,7 +150,7 @@ class TournamentCommand(_StudyCommand):
         """Play, print, and write what was asked for."""
         check_format(self.format, self.out)
         rules = rules_of(self.rules, self.house_rules)
-        roster = [make(name) for name in self.policies]
+        roster = [make(name, outside=True) for name in self.policies]
         pairing = self.pairing
         if pairing == "auto":
             pairing = "duel" if self.players == 2 else "all"
@@ -205,9 +169,19 @@ class TournamentCommand(_StudyCommand):
             self.out.mkdir(parents=True, exist_ok=True)
             store = tournament.Store(self.out, plan)
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
-        with progress(errors, "tournament", plan.matches, "matches") as advance:
+        with (
+            self.recording(self.out) as recording,
+            progress(errors, "tournament", plan.matches, "matches") as advance,
+        ):
             results = tournament.run(
-                plan, roster, rules=rules, store=store, workers=self.workers, progress=advance
+                plan,
+                roster,
+                rules=rules,
+                store=store,
+                recording=recording,
+                workers=self.workers,
+                backend=self.where(),
+                progress=advance,
             )
         if len(results.deals) >= 2:
             self.show(plan, results, standings(results), errors)
@@ -271,11 +245,12 @@ class TournamentCommand(_StudyCommand):
 
 
 @dataclass(frozen=True)
-class ThresholdsCommand(_StudyCommand):
+class ThresholdsCommand(StudyCommand):
     """Play knock thresholds against each other: payoffs, best replies, the unbeaten mixture.
 
     Heads-up every threshold meets every other in both seatings of every deal; at larger tables each
-    sits alone among copies of every other.
+    sits alone among copies of every other. With --out a study that was stopped goes on where it
+    was.
     """
 
     players: SeatCounts = (2,)
@@ -308,6 +283,18 @@ class ThresholdsCommand(_StudyCommand):
             self.players, len(limits), self.deals, self.larger_deals
         )
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        store = None
+        if self.out is not None:
+            self.out.mkdir(parents=True, exist_ok=True)
+            store = threshold_study.open_store(
+                self.out,
+                rules,
+                players=self.players,
+                thresholds=limits,
+                deals=self.deals,
+                larger_deals=self.larger_deals,
+                seed=self.seed,
+            )
         with progress(errors, "thresholds", total, "matches") as advance:
             results = threshold_study.run(
                 rules,
@@ -316,7 +303,9 @@ class ThresholdsCommand(_StudyCommand):
                 deals=self.deals,
                 larger_deals=self.larger_deals,
                 seed=self.seed,
+                store=store,
                 workers=self.workers,
+                backend=self.where(),
                 progress=advance,
             )
         facts: dict[str, object] = {
@@ -351,8 +340,10 @@ class ThresholdsCommand(_StudyCommand):
             )
             errors.print(f"report: {page}", markup=False)
         if results.interrupted:
+            again = "the same command goes on from there" if store else "name --out to keep them"
             errors.print(
-                "interrupted: the numbers are those of the deals that were finished", markup=False
+                f"interrupted: the numbers are those of the deals that were finished; {again}",
+                markup=False,
             )
             return INTERRUPTED
         return 0
@@ -363,6 +354,10 @@ COMMANDS: dict[str, Callable[..., Callable[[], int | None]]] = {
     "benchmark": BenchmarkCommand,
     "tournament": TournamentCommand,
     "thresholds": ThresholdsCommand,
+    "chart": ChartCommand,
+    "watch": WatchCommand,
+    "replay": ReplayCommand,
+    "play": PlayCommand,
 }
 """The subcommands; a new one is a dataclass that is called without arguments."""
 
@@ -378,7 +373,8 @@ def main(
         commands: the subcommands; the script adds those that learn.
 
     Returns:
-        The exit status: 0, 2 for a wrong command line, 130 when interrupted.
+        The exit status: 0, 2 for a wrong command line, 130 when interrupted, 141 when nobody reads
+        the output any more.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     trust = arguments.count(TRUST) > 0
@@ -398,4 +394,7 @@ def main(
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     return status or 0

@@ -1,10 +1,15 @@
-"""Work cut into jobs beforehand, done by threads, that can be interrupted between two jobs."""
+"""Work cut into jobs beforehand, which can be interrupted between two jobs.
+
+Jobs are done by threads of this process, or by the workers of a Ray cluster. What a job gives
+depends on the job alone, so the results are the same either way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
 
 from thirtyone_env.threads import checked_threads
 
@@ -12,32 +17,60 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True)
+class Backend:
+    """Where jobs are done."""
+
+    name: Literal["local", "ray"] = "local"
+    """Threads of this process, or a Ray cluster."""
+    address: str | None = None
+    """Of the cluster; None: one on this machine, for the time of the study."""
+
+
+LOCAL = Backend()
+
+
 def run_jobs(
     jobs: Sequence[Job],
     work: Callable[[Job], Result],
     *,
     workers: int | None,
+    keep: Callable[[Job, Any], Any] | None = None,
     done: Callable[[Job], None] | None = None,
-) -> tuple[list[Result | None], bool]:
-    """Do jobs, in their order as far as several threads can.
+    backend: Backend = LOCAL,
+) -> tuple[list[Any], bool]:
+    """Do jobs, in their order as far as several workers can.
 
     Args:
         jobs: what to do; a job looks at nothing that another one does.
-        work: does one, in any thread.
-        workers: threads, None for as many as this process may run at once.
+        work: does one, in any thread or process: with Ray it and all that it holds travel there.
+        workers: threads, or processes of a cluster on this machine; None for as many as this
+            process may run at once.
+        keep: called with every result, in this process, in any thread; what it returns is the
+            result then.
         done: called after every job, from this thread.
+        backend: where they are done.
 
     Returns:
         The result of every job, None where it was not done; and whether an interrupt (Ctrl-C) came.
         Jobs that had begun by then are finished.
 
     Raises:
-        ValueError: for a number of workers below 1.
+        ValueError: for a number of workers below 1, or a backend that is not there.
     """
-    results: list[Result | None] = [None] * len(jobs)
+    if backend.name == "ray":
+        from agents.evaluation.ray_jobs import run_on_ray
+
+        return run_on_ray(jobs, work, workers, keep, done, backend.address)
+    results: list[Any] = [None] * len(jobs)
     interrupted = False
+
+    def whole(job: Job) -> Any:
+        result = work(job)
+        return result if keep is None else keep(job, result)
+
     with ThreadPoolExecutor(checked_threads(workers)) as pool:
-        futures = {pool.submit(work, job): i for i, job in enumerate(jobs)}
+        futures = {pool.submit(whole, job): i for i, job in enumerate(jobs)}
         try:
             for future in as_completed(futures):
                 results[futures[future]] = future.result()

@@ -21,8 +21,9 @@ from typing import cast
 
 import numpy as np
 
+from agents.evaluation.recording import MatchScribe
 from agents.evaluation.statistics import Estimate, mean_interval, rate_interval
-from agents.policies import DecidingPolicy, TablePolicy, seated
+from agents.policies import DecidingPolicy, FaultyPolicy, TablePolicy, seated
 from agents.policies.neural import one_torch_thread
 from thirtyone_env import Policy, Rules
 from thirtyone_env.arena import Tables, play_matches
@@ -122,24 +123,66 @@ def play(
     deciding = any(isinstance(policy, DecidingPolicy) for policy in line_up)
     chunks = [range(d, min(d + CHUNK_DEALS, deals)) for d in range(0, deals, CHUNK_DEALS)]
 
-    def run(chunk: range) -> tuple[np.ndarray, tuple[KnockCounts, ...]]:
-        numbers = np.arange(chunk.start, chunk.stop)
-        if deciding:
-            played = play_deals(line_up, rules, numbers, seed)
-            result = played.payoffs, _knock_counts(played.knocks)
-        else:
-            nothing = tuple(KnockCounts.empty() for _ in line_up)
-            result = play_bots(line_up, rules, numbers, seed), nothing
+    def run(chunk: range) -> Chunk:
+        result = play_chunk(line_up, rules, np.array(chunk), seed)
         if progress is not None:
             progress(len(chunk))
         return result
 
     with one_torch_thread() if deciding else nullcontext(), ThreadPoolExecutor(workers) as pool:
-        results = list(pool.map(run, chunks))
-    payoffs = np.concatenate([result[0] for result in results])
+        return matches_of(line_up, list(pool.map(run, chunks)))
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What some deals of one line-up came to."""
+
+    payoffs: np.ndarray
+    """float64[D, R, P]"""
+    knocks: tuple[KnockCounts, ...]
+    """By policy; nothing is counted where all are bots of the kernel."""
+    lines: bytes = b""
+    """The match records that were wanted."""
+
+
+def play_chunk(
+    line_up: Sequence[TablePolicy],
+    rules: Rules,
+    deals: np.ndarray,
+    seed: int,
+    wanted: np.ndarray | None = None,
+) -> Chunk:
+    """Play some deals in every rotation of the seats.
+
+    Args:
+        line_up: one policy a seat, made for this table.
+        rules: of every match.
+        deals: int64[D], match numbers.
+        seed: start of the cards and of the bots' randomness.
+        wanted: bool[D, R], the matches whose records are wanted; None: no one's.
+
+    Raises:
+        IllegalActionError: if a policy chooses an illegal action.
+    """
+    answers: dict[int, list[int]] | None = None if wanted is None else {}
+    if any(isinstance(policy, DecidingPolicy) for policy in line_up):
+        played = play_deals(line_up, rules, deals, seed, answers=answers)
+        payoffs, knocks = played.payoffs, _knock_counts(played.knocks)
+    else:
+        payoffs = play_bots(line_up, rules, deals, seed)
+        knocks = tuple(KnockCounts.empty() for _ in line_up)
+    if wanted is None or answers is None:
+        return Chunk(payoffs, knocks)
+    lines = MatchScribe(line_up, rules, seed).lines(deals, wanted, answers)
+    return Chunk(payoffs, knocks, lines)
+
+
+def matches_of(line_up: Sequence[TablePolicy], chunks: Sequence[Chunk]) -> Matches:
+    """The chunks of a line-up, at least one, as one."""
     knocks = tuple(
-        sum((result[1][p] for result in results), KnockCounts.empty()) for p in range(size)
+        sum((chunk.knocks[p] for chunk in chunks), KnockCounts.empty()) for p in range(len(line_up))
     )
+    payoffs = np.concatenate([chunk.payoffs for chunk in chunks])
     return Matches(tuple(policy.name for policy in line_up), payoffs, knocks)
 
 
@@ -214,6 +257,7 @@ def play_deals(
     *,
     luck: bool = False,
     forfeits: bool = False,
+    answers: dict[int, list[int]] | None = None,
 ) -> Played:
     """Play some deals in every rotation of the seats, watching.
 
@@ -225,6 +269,8 @@ def play_deals(
         luck: whether to measure the luck of the draw.
         forfeits: whether a policy that fails or chooses an illegal action forfeits the match, and
             the others share it; otherwise that is an error.
+        answers: where the answers of policies outside the kernel are noted for match records, by
+            row = place of the deal x P + rotation; None: they are not.
 
     Raises:
         IllegalActionError: for an illegal action, unless `forfeits`.
@@ -238,7 +284,7 @@ def play_deals(
     rows = np.arange(len(seats))
     for p, policy in enumerate(policies):
         tables.set_controllers(rows, seats[:, p], policy.controller)
-    referee = _Referee(policies, tables, forfeits)
+    referee = _Referee(policies, tables, forfeits, answers)
     tables.play()
     while True:
         seats_to_act = tables.waiting
@@ -287,8 +333,15 @@ def _played(tables: WatchedTables, seats: np.ndarray, referee: _Referee) -> Play
 class _Referee:
     """Asks the policies and judges what they answer."""
 
-    def __init__(self, policies: Sequence[TablePolicy], tables: Tables, forfeits: bool) -> None:
+    def __init__(
+        self,
+        policies: Sequence[TablePolicy],
+        tables: Tables,
+        forfeits: bool,
+        answers: dict[int, list[int]] | None,
+    ) -> None:
         self.policies, self.tables, self.forfeits = policies, tables, forfeits
+        self.answers = answers
         self.offender = np.full(tables.size, NOBODY)
         self.faults = [""] * len(policies)
 
@@ -299,6 +352,9 @@ class _Referee:
             places = np.flatnonzero(asked == p)
             actions[places] = self._answers(int(p), rows[places])
         going_on = self.offender[rows] < 0
+        if self.answers is not None:
+            for row, action in zip(rows[going_on], actions[going_on], strict=True):
+                self.answers.setdefault(int(row), []).append(int(action))
         self.tables.act(actions[going_on], rows[going_on])
 
     def _answers(self, p: int, rows: np.ndarray) -> np.ndarray:
@@ -307,6 +363,8 @@ class _Referee:
             chosen = np.asarray(policy.act_batch(self.tables, rows))
             _check_legal(policy, chosen, self.tables, rows)
             return chosen
+        if isinstance(policy, FaultyPolicy):
+            return self._answers_with_faults(policy, p, rows)
         try:
             chosen = np.asarray(policy.act_batch(self.tables, rows))
             _check_legal(policy, chosen, self.tables, rows)
@@ -316,6 +374,16 @@ class _Referee:
             self.offender[rows] = p
             self.faults[p] = self.faults[p] or f"{type(fault).__name__}: {fault}"
             return np.zeros(1, np.int64)
+        return chosen
+
+    def _answers_with_faults(self, policy: FaultyPolicy, p: int, rows: np.ndarray) -> np.ndarray:
+        """The answers of a policy that is not asked twice; those to its faults mean nothing."""
+        chosen, faults = policy.try_batch(self.tables, rows)
+        for place, fault in faults.items():
+            self.offender[rows[place]] = p
+            self.faults[p] = self.faults[p] or f"{type(fault).__name__}: {fault}"
+        good = np.setdiff1d(np.arange(rows.size), list(faults))
+        _check_legal(policy, chosen[good], self.tables, rows[good])
         return chosen
 
 

@@ -9,8 +9,11 @@ Shapes: `K` thresholds, `D` deals, `S` seats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -22,9 +25,10 @@ from agents.evaluation.equilibrium import (
     maximin,
     symmetric_equilibrium,
 )
-from agents.evaluation.jobs import run_jobs
+from agents.evaluation.jobs import LOCAL, Backend, run_jobs
 from agents.evaluation.match import play_bots, seats_of
 from agents.evaluation.statistics import LEVEL, Estimate, ratio_interval
+from agents.evaluation.store import PartStore
 from agents.policies import ScriptedPolicy
 from thirtyone_env.rules import Rules
 from thirtyone_env.thresholds import first_seats, threshold_payoffs, turn_gains
@@ -149,7 +153,9 @@ def run(
     deals: int = 50_000,
     larger_deals: int = 2_000,
     seed: int = 0,
+    store: PartStore | None = None,
     workers: int | None = 1,
+    backend: Backend = LOCAL,
     level: float = LEVEL,
     progress: Callable[[int], None] | None = None,
 ) -> Study:
@@ -162,8 +168,10 @@ def run(
         deals: deals heads-up; each is played in both seatings by every pair.
         larger_deals: deals at larger tables, in all rotations.
         seed: start of the cards.
+        store: where finished parts are kept and found again, from `open_store`.
         workers: threads, None for as many as this process may run at once; the results do not
             depend on them.
+        backend: where the matches are played; nor on that.
         level: of the intervals.
         progress: called with the number of matches since its last call.
 
@@ -180,13 +188,14 @@ def run(
         raise ValueError(f"intervals need at least {2 * BLOCK_DEALS} deals")
     limits = tuple(thresholds)
     found, lives, turns, interrupted = [], None, None, False
+    play = _Player(rules, seed, limits, store, workers, backend, progress)
     for size in players:
         number = deals if size == 2 else larger_deals
         chunks = [range(d, min(d + CHUNK_DEALS, number)) for d in range(0, number, CHUNK_DEALS)]
         if size == 2:
-            outcomes, parts, interrupted = _heads_up(rules, limits, chunks, seed, workers, progress)
+            outcomes, parts, interrupted = play.heads_up(chunks)
         else:
-            parts, interrupted = _larger(rules, size, limits, chunks, seed, workers, progress)
+            parts, interrupted = play.larger(size, chunks)
         if not parts:
             break
         payoffs = _payoffs(size, limits, parts, level, seed)
@@ -213,29 +222,150 @@ def count_matches(players: Sequence[int], thresholds: int, deals: int, larger_de
 # --- playing -------------------------------------------------------------------------------------
 
 
-def _heads_up(
+def open_store(
+    folder: Path,
     rules: Rules,
-    limits: tuple[float, ...],
-    chunks: Sequence[range],
+    *,
+    players: Sequence[int],
+    thresholds: Sequence[float],
+    deals: int,
+    larger_deals: int,
     seed: int,
-    workers: int | None,
-    progress: Callable[[int], None] | None,
-) -> tuple[np.ndarray, list[_Part], bool]:
-    size = len(limits)
+) -> PartStore:
+    """Where a study keeps its finished parts; arguments as for `run`.
 
-    def work(chunk: range) -> tuple[np.ndarray, _Part]:
-        payoffs, outcomes = threshold_payoffs(rules, limits, seed=seed, matches=np.array(chunk))
-        both = (payoffs - payoffs.transpose(0, 2, 1)) / 2
-        return outcomes, _part(both, np.zeros((2, size, size)))
+    Raises:
+        PlanError: if another study lies in the folder.
+    """
+    plan = {
+        "study": "thresholds",
+        "rules": rules.to_dict(),
+        "players": list(players),
+        "thresholds": list(thresholds),
+        "deals": deals,
+        "larger_deals": larger_deals,
+        "seed": seed,
+        "chunk": CHUNK_DEALS,
+    }
+    return PartStore(folder, json.dumps(plan, indent=1) + "\n", "study")
 
-    def done(chunk: range) -> None:
-        if progress is not None:
-            progress(len(chunk) * size * (size - 1))
 
-    results, interrupted = run_jobs(chunks, work, workers=workers, done=done)
-    finished = [result for result in results if result is not None]
-    outcomes = sum((result[0] for result in finished), np.zeros((size, size, 3, 3), np.int64))
-    return outcomes, [result[1] for result in finished], interrupted
+@dataclass(frozen=True)
+class _Player:
+    """Plays the chunks of a study that are not finished yet."""
+
+    rules: Rules
+    seed: int
+    limits: tuple[float, ...]
+    store: PartStore | None
+    workers: int | None
+    backend: Backend
+    progress: Callable[[int], None] | None
+
+    def run(
+        self,
+        names: Sequence[str],
+        jobs: Sequence[Any],
+        work: Callable[[Any], dict[str, np.ndarray]],
+        matches: Sequence[int],
+    ) -> tuple[list[dict[str, np.ndarray] | None], bool]:
+        """Arrays of every job, None where it was not done; and whether an interrupt came.
+
+        Args:
+            names: of the jobs in the store.
+            jobs: what to do.
+            work: does one.
+            matches: of every job.
+        """
+        store, progress = self.store, self.progress
+        found = [store.load_arrays(name) if store is not None else None for name in names]
+
+        def keep(i: int, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            if store is not None:
+                store.save_arrays(names[i], arrays)
+            return arrays
+
+        def done(i: int) -> None:
+            if progress is not None:
+                progress(matches[i])
+
+        for i, arrays in enumerate(found):
+            if arrays is not None:
+                done(i)
+        missing = [i for i, arrays in enumerate(found) if arrays is None]
+        results, interrupted = run_jobs(
+            missing,
+            lambda i: work(jobs[i]),
+            workers=self.workers,
+            keep=keep,
+            done=done,
+            backend=self.backend,
+        )
+        for i, arrays in zip(missing, results, strict=True):
+            found[i] = arrays
+        return found, interrupted
+
+    def heads_up(self, chunks: Sequence[range]) -> tuple[np.ndarray, list[_Part], bool]:
+        """Every threshold against every other."""
+        size, rules, limits, seed = len(self.limits), self.rules, self.limits, self.seed
+
+        def work(chunk: range) -> dict[str, np.ndarray]:
+            matches = np.array(chunk)
+            payoffs, outcomes = threshold_payoffs(rules, limits, seed=seed, matches=matches)
+            both = (payoffs - payoffs.transpose(0, 2, 1)) / 2
+            part = _part(both, np.zeros((2, size, size)))
+            return {"outcomes": outcomes, **_arrays(part)}
+
+        names = [f"2-{chunk.start:07d}" for chunk in chunks]
+        matches = [len(chunk) * size * (size - 1) for chunk in chunks]
+        results, interrupted = self.run(names, chunks, work, matches)
+        finished = [result for result in results if result is not None]
+        none = np.zeros((size, size, 3, 3), np.int64)
+        outcomes = sum((result["outcomes"] for result in finished), none)
+        return outcomes, [_part_of(result) for result in finished], interrupted
+
+    def larger(self, players: int, chunks: Sequence[range]) -> tuple[list[_Part], bool]:
+        """Every threshold alone among copies of every other."""
+        size, rules, seed = len(self.limits), self.rules, self.seed
+        bots = [ScriptedPolicy(f"threshold:{limit:g}") for limit in self.limits]
+        jobs = [(chunk, i) for chunk in chunks for i in range(size)]
+
+        def work(job: tuple[range, int]) -> dict[str, np.ndarray]:
+            chunk, i = job
+            numbers = np.array(chunk)
+            first = first_seats(seed, numbers, players)[:, None]
+            place = (seats_of(players)[:, 0] - first) % players
+            by_deal = np.zeros((len(chunk), size))
+            by_seat = np.zeros((players, size))
+            for j in range(size):
+                if j == i:
+                    continue
+                line_up = [bots[i]] + [bots[j]] * (players - 1)
+                mine = play_bots(line_up, rules, numbers, seed)[:, :, 0]
+                by_deal[:, j] = mine.mean(axis=1)
+                by_seat[:, j] = [mine[place == q].sum() for q in range(players)]
+            return {"by_deal": by_deal, "by_seat": by_seat}
+
+        names = [f"{players}-{chunk.start:07d}-{i:02d}" for chunk, i in jobs]
+        matches = [len(chunk) * (size - 1) * players for chunk, _ in jobs]
+        results, interrupted = self.run(names, jobs, work, matches)
+        parts = []
+        for c in range(len(chunks)):
+            rows = results[c * size : (c + 1) * size]
+            whole = [row for row in rows if row is not None]
+            if len(whole) == size:
+                by_deal = np.stack([row["by_deal"] for row in whole], axis=1)
+                parts.append(_part(by_deal, np.stack([row["by_seat"] for row in whole], axis=1)))
+        return parts, interrupted
+
+
+def _arrays(part: _Part) -> dict[str, np.ndarray]:
+    return {name: np.asarray(value) for name, value in vars(part).items()}
+
+
+def _part_of(arrays: Mapping[str, np.ndarray]) -> _Part:
+    others = {field.name: arrays[field.name] for field in fields(_Part) if field.name != "deals"}
+    return _Part(int(arrays["deals"]), **others)
 
 
 def _part(by_deal: np.ndarray, seats: np.ndarray) -> _Part:
@@ -247,50 +377,6 @@ def _part(by_deal: np.ndarray, seats: np.ndarray) -> _Part:
         blocks=np.add.reduceat(by_deal, starts, axis=0),
         seats=seats,
     )
-
-
-def _larger(
-    rules: Rules,
-    players: int,
-    limits: tuple[float, ...],
-    chunks: Sequence[range],
-    seed: int,
-    workers: int | None,
-    progress: Callable[[int], None] | None,
-) -> tuple[list[_Part], bool]:
-    """Every threshold alone among copies of every other."""
-    size = len(limits)
-    bots = [ScriptedPolicy(f"threshold:{limit:g}") for limit in limits]
-    jobs = [(chunk, i) for chunk in chunks for i in range(size)]
-
-    def work(job: tuple[range, int]) -> tuple[np.ndarray, np.ndarray]:
-        chunk, i = job
-        numbers = np.array(chunk)
-        place = (seats_of(players)[:, 0] - first_seats(seed, numbers, players)[:, None]) % players
-        by_deal = np.zeros((len(chunk), size))
-        by_seat = np.zeros((players, size))
-        for j in range(size):
-            if j == i:
-                continue
-            line_up = [bots[i]] + [bots[j]] * (players - 1)
-            mine = play_bots(line_up, rules, numbers, seed)[:, :, 0]
-            by_deal[:, j] = mine.mean(axis=1)
-            by_seat[:, j] = [mine[place == q].sum() for q in range(players)]
-        return by_deal, by_seat
-
-    def done(job: tuple[range, int]) -> None:
-        if progress is not None:
-            progress(len(job[0]) * (size - 1) * players)
-
-    results, interrupted = run_jobs(jobs, work, workers=workers, done=done)
-    parts = []
-    for c in range(len(chunks)):
-        rows = results[c * size : (c + 1) * size]
-        whole = [row for row in rows if row is not None]
-        if len(whole) == size:
-            by_deal = np.stack([row[0] for row in whole], axis=1)
-            parts.append(_part(by_deal, np.stack([row[1] for row in whole], axis=1)))
-    return parts, interrupted
 
 
 def _payoffs(

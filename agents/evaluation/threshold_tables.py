@@ -8,9 +8,9 @@ import numpy as np
 
 from agents.evaluation.equilibrium import best_response, maximin
 from agents.evaluation.statistics import Estimate
+from agents.evaluation.store import PlanError
 from agents.evaluation.tables import Column, DataTable
 from agents.evaluation.threshold_study import Payoffs, Study
-from agents.evaluation.tournament import PlanError
 
 ROLES = ("begins", "comes second")
 SHOWN = 0.005

@@ -11,9 +11,7 @@ line-up (= players).
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, fields
@@ -24,22 +22,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agents.evaluation.jobs import run_jobs
+from agents.evaluation.jobs import LOCAL, Backend, run_jobs
 from agents.evaluation.match import Played, play_deals
+from agents.evaluation.recording import MatchScribe, Recording, Wanted
+from agents.evaluation.store import PartStore, PlanError
 from agents.policies import DecidingPolicy, TablePolicy
-from agents.policies.files import write_bytes, write_text
 from agents.policies.neural import one_torch_thread
 from thirtyone_env.rules import Rules
 
 Pairing = Literal["all", "duel", "lone"]
 CHUNK_DEALS = 256
 """Deals a chunk: what an interrupt may lose, and a batch for learned policies."""
-PLAN_FILE = "plan.json"
 FORMAT = 1
-
-
-class PlanError(ValueError):
-    """A tournament that does not fit its folder, or cannot be played at all."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +190,7 @@ def _drawn(size: int, players: int, most: int, seed: int) -> tuple[tuple[int, ..
 # --- playing -------------------------------------------------------------------------------------
 
 
-class Store:
+class Store(PartStore):
     """Finished chunks in a folder, one file each."""
 
     def __init__(self, folder: Path, plan: Plan) -> None:
@@ -205,48 +199,30 @@ class Store:
         Raises:
             PlanError: if another tournament lies there.
         """
-        self.folder = folder / "matches"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = folder / PLAN_FILE
-        if not path.exists():
-            write_text(path, plan.to_json())
-            return
-        try:
-            before = json.loads(path.read_text("utf-8"))
-        except ValueError as error:
-            raise PlanError(f"{path} is not a plan: {error}") from error
-        now = json.loads(plan.to_json())
-        different = [key for key in now if before.get(key) != now[key]]
-        if different:
-            raise PlanError(
-                f"{folder} holds another tournament: {', '.join(different)} differ; "
-                "choose another folder, or remove it"
-            )
+        super().__init__(folder, plan.to_json(), "tournament")
 
     def path(self, line_up: int, chunk: int) -> Path:
         """Where a chunk lies."""
-        return self.folder / f"{line_up:04d}-{chunk:05d}.npz"
+        return self.folder / f"{part_name(line_up, chunk)}.npz"
 
     def load(self, line_up: int, chunk: int) -> Played | None:
         """A finished chunk; None if there is none, or a damaged one."""
-        path = self.path(line_up, chunk)
-        if not path.exists():
-            return None
-        try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as data:
-                values = {field.name: data[field.name] for field in fields(Played)}
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        values: dict[str, Any] | None = self.load_arrays(part_name(line_up, chunk))
+        if values is None or set(values) != {field.name for field in fields(Played)}:
             return None
         values["faults"] = tuple(str(fault) for fault in values["faults"])
         return Played(**values)
 
     def save(self, line_up: int, chunk: int, played: Played) -> None:
         """Keep a finished chunk."""
-        data = io.BytesIO()
         values = {field.name: getattr(played, field.name) for field in fields(Played)}
         values["faults"] = np.array(played.faults, dtype=np.str_)
-        np.savez_compressed(data, **values)
-        write_bytes(self.path(line_up, chunk), data.getvalue())
+        self.save_arrays(part_name(line_up, chunk), values)
+
+
+def part_name(line_up: int, chunk: int) -> str:
+    """What the part of a line-up and a chunk is called."""
+    return f"{line_up:04d}-{chunk:05d}"
 
 
 @dataclass(frozen=True)
@@ -273,7 +249,9 @@ def run(
     *,
     rules: Rules,
     store: Store | None = None,
+    recording: Recording | None = None,
     workers: int | None = 1,
+    backend: Backend = LOCAL,
     progress: Callable[[int], None] | None = None,
 ) -> Results:
     """Play what is not played yet.
@@ -283,8 +261,11 @@ def run(
         roster: the policies of the plan.
         rules: of the plan.
         store: where finished chunks are kept and found again.
+        recording: where match records go; one of a forfeited match is unfinished. After an
+            interrupt the file is written only if there is no store to go on from.
         workers: threads, None for as many as this process may run at once; the results do not
             depend on them.
+        backend: where the matches are played; nor on that.
         progress: called with the number of matches done since its last call.
 
     Returns:
@@ -292,27 +273,65 @@ def run(
     """
     chunks = plan.chunks
     jobs = [(i, c) for c in range(len(chunks)) for i in range(len(plan.line_ups))]
+    wanted = Wanted((plan.players,) * len(plan.line_ups), recording.most if recording else 0)
+    seed, luck, noting = plan.seed, plan.luck, recording is not None
 
-    def work(job: tuple[int, int]) -> Played:
-        line_up, chunk = job
-        found = store.load(line_up, chunk) if store is not None else None
-        if found is not None:
-            return found
-        deals = np.arange(chunks[chunk].start, chunks[chunk].stop)
-        table = [roster[member] for member in plan.line_ups[line_up]]
-        played = play_deals(table, rules, deals, plan.seed, luck=plan.luck, forfeits=True)
+    def numbers(job: tuple[int, int]) -> np.ndarray:
+        return np.arange(chunks[job[1]].start, chunks[job[1]].stop)
+
+    def matches(job: tuple[int, int]) -> int:
+        return int(wanted.of(job[0], numbers(job)).sum())
+
+    def work(job: tuple[int, int]) -> tuple[Played, bytes]:
+        table, deals = [roster[member] for member in plan.line_ups[job[0]]], numbers(job)
+        answers: dict[int, list[int]] | None = {} if noting else None
+        played = play_deals(table, rules, deals, seed, luck=luck, forfeits=True, answers=answers)
+        mine = wanted.of(job[0], deals)
+        if answers is None or not mine.any():
+            return played, b""
+        return played, MatchScribe(table, rules, seed).lines(deals, mine, answers)
+
+    def keep(job: tuple[int, int], result: tuple[Played, bytes]) -> Played:
+        played, lines = result
+        if recording is not None:
+            recording.keep(part_name(*job), matches(job), lines)
         if store is not None:
-            store.save(line_up, chunk, played)
+            store.save(*job, played)
         return played
 
     def done(job: tuple[int, int]) -> None:
         if progress is not None:
             progress(len(chunks[job[1]]) * plan.players)
 
+    played = _found(jobs, store, recording, matches)
+    for job in played:
+        done(job)
+    missing = [job for job in jobs if job not in played]
     neural = any(isinstance(policy, DecidingPolicy) for policy in roster)
     with one_torch_thread() if neural else nullcontext():
-        results, _ = run_jobs(jobs, work, workers=workers, done=done)
-    return _gathered(plan, dict(zip(jobs, results, strict=True)))
+        results, _ = run_jobs(missing, work, workers=workers, keep=keep, done=done, backend=backend)
+    every = dict.fromkeys(jobs) | played | dict(zip(missing, results, strict=True))
+    there = [job for job in jobs if every[job] is not None]
+    if recording is not None and (store is None or len(there) == len(jobs)):
+        recording.write((part_name(*job), matches(job)) for job in there)
+    return _gathered(plan, every)
+
+
+def _found(
+    jobs: Sequence[tuple[int, int]],
+    store: Store | None,
+    recording: Recording | None,
+    matches: Callable[[tuple[int, int]], int],
+) -> dict[tuple[int, int], Played]:
+    """The parts that were finished before, with their records."""
+    found = {}
+    for job in jobs if store is not None else ():
+        if recording is not None and not recording.has(part_name(*job), matches(job)):
+            continue
+        part = store.load(*job) if store is not None else None
+        if part is not None:
+            found[job] = part
+    return found
 
 
 def _gathered(plan: Plan, played: dict[tuple[int, int], Played | None]) -> Results:

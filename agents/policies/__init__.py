@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 
 from agents.policies.network import FORMAT, NetworkPolicy
 from agents.policies.neural import KnockPolicy
+from agents.policies.outside import PREFIXES, make_outside
 from agents.policies.scripted import ForeignPolicy, ScriptedPolicy
 from agents.policies.storage import FILE_NAME, PolicyFileError, network_file, read_network
 from agents.policies.tables import SOLVER_FILE, TablesPolicy
@@ -27,6 +28,7 @@ _TRUSTED: ContextVar[bool] = ContextVar("_TRUSTED", default=False)
 
 __all__ = [
     "DecidingPolicy",
+    "FaultyPolicy",
     "ForeignPolicy",
     "KnockPolicy",
     "NetworkPolicy",
@@ -66,13 +68,35 @@ class DecidingPolicy(TablePolicy, Protocol):
         """Actions int[N] of the seats to act in these rows; each row is judged by itself."""
 
 
-def make(name_or_path: str) -> TablePolicy:
+@runtime_checkable
+class FaultyPolicy(DecidingPolicy, Protocol):
+    """A policy that may fail at some of the tables that it is asked about, and not at others."""
+
+    def try_batch(
+        self, tables: Tables, rows: np.ndarray
+    ) -> tuple[np.ndarray, Mapping[int, Exception]]:
+        """Actions int[N], and by place what went wrong where there is none."""
+
+
+def make(name_or_path: str, *, outside: bool = False) -> TablePolicy:
     """The policy that a bot's name, a saved policy or its run folder stands for.
 
+    Args:
+        name_or_path: names it.
+        outside: whether ``python:FILE.py:NAME`` and ``process:COMMAND`` may run what they name:
+            only for words of a command line.
+
     Raises:
-        ValueError: if it is neither a bot nor a file.
+        ValueError: if it is neither a bot nor a file, or names something to run that must not be.
         PolicyFileError: if the file is not a saved policy, or a damaged one.
     """
+    if name_or_path.startswith(PREFIXES):
+        if not outside:
+            raise ValueError(
+                f"{name_or_path!r} runs a program, and may be named on a command line only"
+            )
+        made: TablePolicy = make_outside(name_or_path)
+        return made
     path = Path(name_or_path)
     if path.exists():
         if path.suffix == ".zip":

@@ -12,8 +12,9 @@ from agents.evaluation.match import IllegalActionError, play, play_deals
 from agents.evaluation.measures import lives_per_round
 from agents.evaluation.standings import standings
 from agents.evaluation.statistics import adjusted_totals, joint_test, ratio_interval
+from agents.evaluation.store import PlanError
 from agents.evaluation.tables import to_json
-from agents.evaluation.tournament import PlanError, Store, line_ups, make_plan
+from agents.evaluation.tournament import Store, line_ups, make_plan
 from agents.policies import make
 from tests.agents.small import small_policy, threshold_policy
 from thirtyone_env import Rules

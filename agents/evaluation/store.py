@@ -1,0 +1,69 @@
+"""Finished parts of a study in a folder, one file each, so that it can be stopped and go on."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.policies.files import write_bytes, write_text
+
+PLAN_FILE = "plan.json"
+
+
+class PlanError(ValueError):
+    """A study that does not fit its folder, or cannot be played at all."""
+
+
+class PartStore:
+    """Arrays of finished parts by name.
+
+    Args:
+        folder: of the study; the parts lie in its `matches`.
+        plan: everything that the parts depend on, as JSON text.
+        what: what the study is called.
+
+    Raises:
+        PlanError: if another study lies there.
+    """
+
+    def __init__(self, folder: Path, plan: str, what: str) -> None:
+        self.folder = folder / "matches"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = folder / PLAN_FILE
+        if not path.exists():
+            write_text(path, plan)
+            return
+        try:
+            before = json.loads(path.read_text("utf-8"))
+        except ValueError as error:
+            raise PlanError(f"{path} is not a plan: {error}") from error
+        now = json.loads(plan)
+        different = [key for key in {**now, **before} if before.get(key) != now.get(key)]
+        if different:
+            raise PlanError(
+                f"{folder} holds another {what}: {', '.join(different)} differ; "
+                "choose another folder, or remove it"
+            )
+
+    def load_arrays(self, name: str) -> dict[str, np.ndarray] | None:
+        """A finished part; None if there is none, or a damaged one."""
+        path = self.folder / f"{name}.npz"
+        if not path.exists():
+            return None
+        try:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as data:
+                return {key: data[key] for key in data.files}
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return None
+
+    def save_arrays(self, name: str, arrays: Mapping[str, Any]) -> None:
+        """Keep a finished part."""
+        data = io.BytesIO()
+        np.savez_compressed(data, **arrays)
+        write_bytes(self.folder / f"{name}.npz", data.getvalue())

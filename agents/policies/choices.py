@@ -1,0 +1,116 @@
+"""One policy asked about one table: what it does, and how likely each of its actions is.
+
+A policy may say how likely its actions are with the optional method of `ChancePolicy`. Networks
+that decide about knocking give the probability that they see in it. Of all others the action that
+they choose counts as certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, cast, runtime_checkable
+
+import numpy as np
+
+from agents.policies import DecidingPolicy, KnockPolicy, TablePolicy
+from thirtyone_env import Rules
+from thirtyone_env.actions import KNOCK
+from thirtyone_env.arena import Tables, resolve_actions
+from thirtyone_env.game import legal_actions
+from thirtyone_env.record.recorder import bot_row
+from thirtyone_env.rules import MAX_SEATS
+from thirtyone_env.state import ASK_ALL, ASK_KNOCK, Phase
+
+_ROW = np.zeros(1, np.int64)
+
+
+@runtime_checkable
+class ChancePolicy(Protocol):
+    """A policy that knows how likely it is to take each action."""
+
+    def action_probabilities(self, tables: Tables, row: int) -> Mapping[int, float]:
+        """Probabilities by action (card format) of the seat to act in a row.
+
+        An action that is left out is never taken.
+        """
+
+
+class Decider:
+    """Asks one policy for the seat to act, on a copy of the table.
+
+    Args:
+        policy: whom to ask.
+        rules: of the table.
+        num_players: its seats.
+
+    Raises:
+        ValueError: if the policy was not made for the table.
+    """
+
+    def __init__(self, policy: TablePolicy, rules: Rules, num_players: int) -> None:
+        policy.check(rules, num_players)
+        self.policy = policy
+        self._tables = Tables(rules, num_players, seed=0, matches=[0], deal=False)
+        self._tables.set_controllers(0, np.arange(num_players), policy.controller)
+        self._controllers = self._tables.states["controllers"].copy()
+
+    def action(self, states: np.ndarray) -> int:
+        """The action (card format) that the policy takes; a bot's random stream moves on.
+
+        Args:
+            states: STATE[1], in which a seat is to act.
+
+        Raises:
+            ValueError: for an answer that is no legal action; it names the policy.
+        """
+        self._copy(states)
+        if self._outside():
+            return self._answer()
+        action = self._bots_choice()
+        states["policy_streams"] = self._tables.states["policy_streams"]
+        return action
+
+    def probabilities(self, states: np.ndarray) -> dict[int, float]:
+        """Probabilities by action (card format), those that are never taken left out.
+
+        The table stays as it is. A policy outside the kernel that knows no probabilities is asked
+        for its choice.
+        """
+        self._copy(states)
+        if isinstance(self.policy, ChancePolicy):
+            given = self.policy.action_probabilities(self._tables, 0)
+            return {int(action): float(chance) for action, chance in given.items() if chance > 0}
+        if not self._outside():
+            return {self._bots_choice(): 1.0}
+        if isinstance(self.policy, KnockPolicy):
+            knock = float(self.policy.knock_probability(self._tables.observe("compact"))[0])
+            found = {KNOCK: knock, self._resolved(np.zeros(1, np.int64)): 1 - knock}
+            return {action: chance for action, chance in found.items() if chance > 0}
+        return {self._answer(): 1.0}
+
+    def _copy(self, states: np.ndarray) -> None:
+        self._tables.states[:] = states
+        self._tables.states["controllers"] = self._controllers
+
+    def _outside(self) -> bool:
+        """Whether the decision is not the kernel's."""
+        states = self._tables.states
+        ask = states["controllers"]["ask"][0, int(states["seat"][0])]
+        at_start = states["phase"][0] == Phase.TURN and KNOCK in legal_actions(states)
+        return bool(ask == ASK_ALL or (ask == ASK_KNOCK and at_start))
+
+    def _bots_choice(self) -> int:
+        return int(bot_row(self._tables.states, 0, self._tables.book.array))
+
+    def _answer(self) -> int:
+        given = np.asarray(cast(DecidingPolicy, self.policy).act_batch(self._tables, _ROW.copy()))
+        if given.shape != (1,) or given.dtype.kind not in "iu":
+            raise ValueError(f"{self.policy.name} answered {given!r}, not one whole number")
+        return self._resolved(given.astype(np.int64))
+
+    def _resolved(self, given: np.ndarray) -> int:
+        out, tables = np.zeros(1, np.int64), self._tables
+        arguments = (tables.states, _ROW, tables.book.array, given, out, False, False, MAX_SEATS)
+        if resolve_actions(*arguments) >= 0:
+            raise ValueError(f"{self.policy.name} chose action {given[0]}, which was not legal")
+        return int(out[0])
