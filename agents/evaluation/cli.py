@@ -106,7 +106,7 @@ class BenchmarkCommand:
 
 
 @dataclass(frozen=True)
-class _StudyCommand:
+class StudyCommand:
     """Options and ways of a study that plays matches and writes a page."""
 
     rules: str = "danish"
@@ -149,7 +149,7 @@ class _StudyCommand:
 
 
 @dataclass(frozen=True)
-class TournamentCommand(_StudyCommand):
+class TournamentCommand(StudyCommand):
     """Play policies against each other: standings, ratings, payoff matrix, mixtures, knocks.
 
     Every deal is played in every rotation of the seats, by all line-ups alike. With --out a
@@ -269,7 +269,7 @@ class TournamentCommand(_StudyCommand):
 
 
 @dataclass(frozen=True)
-class ThresholdsCommand(_StudyCommand):
+class ThresholdsCommand(StudyCommand):
     """Play knock thresholds against each other: payoffs, best replies, the unbeaten mixture.
 
     Heads-up every threshold meets every other in both seatings of every deal; at larger tables each
