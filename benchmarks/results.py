@@ -1,10 +1,10 @@
-"""Make the tables and pictures of docs/results.md.
+"""Make the tables and pictures of docs/results.md, and those of play in docs/bots.md.
 
 `python -m benchmarks.results PART …` plays what the parts need, keeps the numbers in
-docs/assets/results.json, draws the pictures and writes the tables into the page, each between
-``<!-- results: NAME -->`` and ``<!-- end -->``. Without a part it writes the page anew from the
-numbers that are there; ``--check`` says whether that would change it. The same seed gives the same
-numbers on any machine, but for the part `costs`, which measures time.
+docs/assets/results.json, draws the pictures and writes the tables into docs/results.md and
+docs/bots.md, each between ``<!-- results: NAME -->`` and ``<!-- end -->``. Without a part it writes
+the pages anew from the numbers that are there; ``--check`` says whether that would change them. The
+same seed gives the same numbers on any machine, but for the part `costs`, which measures time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from agents.evaluation import chart, figures, threshold_study, tournament
 from agents.evaluation.claims import report
@@ -30,12 +31,13 @@ from agents.evaluation.tables import Column, DataTable
 from agents.policies import make
 from benchmarks.knock_window import difference, learned, weigh
 from thirtyone_env import Rules
-from thirtyone_env.arena import play_matches
+from thirtyone_env.arena import Tables
 from thirtyone_env.charts import Chart
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "results.md"
-NUMBERS = ROOT / "docs" / "assets" / "results.json"
+PAGES = [ROOT / "docs" / f"{name}.md" for name in ("results", "bots")]
+ASSETS = ROOT / "docs" / "assets"
+NUMBERS = ASSETS / "results.json"
 BLOCK = re.compile(
     r"(?P<head><!-- results: (?P<name>\w+) -->\n).*?(?P<tail><!-- end -->)", re.DOTALL
 )
@@ -92,9 +94,8 @@ def charts() -> Part:
             windows = [window(found, players, turn) for turn in (0, 1, 2, 4)]
             if name == "dutch":
                 windows[0] = "–"
-            low, mean, high = measured[players]["exploitability"]
-            by = f"{mean:.4f} ({low:.4f} … {high:.4f})"
-            rows.append((name, players, *windows, by))
+            answered = small(Estimate(*measured[players]["exploitability"]))
+            rows.append((name, players, *windows, answered))
     table = DataTable("charts", "", tuple(columns), tuple(rows))
     return part_of("python train.py configs/chart_NAME.yaml", [table])
 
@@ -200,10 +201,6 @@ def ranking(players: int, roster: Sequence[str], deals: int, pairing: Any) -> Pa
         policies, rules=rules, players=players, deals=deals, seed=SEED, pairing=pairing
     )
     found = standings(tournament.run(plan, policies, rules=rules, workers=1))
-    picture = figures.payoff_matrix(
-        found.names, found.matrix, "payoff of the row against the column", 2
-    )
-    (ROOT / "docs" / "assets" / f"ranking_{players}.png").write_bytes(chart.png(picture))
     names = " ".join(f"'{name}'" if "," in name else name for name in roster)
     command = (
         f"python evaluate.py tournament {names} --players {players} --pairing {pairing} "
@@ -211,7 +208,10 @@ def ranking(players: int, roster: Sequence[str], deals: int, pairing: Any) -> Pa
     )
     main = found.tables[0]
     table = DataTable(f"ranking_{players}", main.title, main.columns, main.rows)
-    return part_of(command, [table], summary=list(found.summary))
+    matrix = np.round(found.matrix, 4).tolist()
+    return part_of(
+        command, [table], summary=list(found.summary), names=list(found.names), matrix=matrix
+    )
 
 
 def ranking_2() -> Part:
@@ -227,8 +227,7 @@ def ranking_4() -> Part:
 def claims() -> Part:
     """The verdicts on all claims."""
     checked = check(trials_of(load_all(), (), ()), seed=2_000, workers=1)
-    picture = report.overview(checked)
-    (ROOT / "docs" / "assets" / "claims.png").write_bytes(chart.png(picture))
+    (ASSETS / "claims.png").write_bytes(chart.png(report.overview(checked)))
     table = report.verdict_table(checked)
     places = [
         next(i for i, c in enumerate(table.columns) if c.name == name)
@@ -274,26 +273,41 @@ def knock_window() -> Part:
 
 
 def costs() -> Part:
-    """Nanoseconds of a processor for each decision, in matches of copies, heads-up and four."""
+    """What a decision of each bot costs in matches of copies, heads-up and four."""
     columns = [Column("bot", "bot", "", "text")]
-    columns += [Column(f"p{p}", f"µs a match, {p} players", "", "number") for p in (2, 4)]
-    columns += [Column("times", "times `threshold:25`", "", "number")]
-    rules, spent = Rules.preset("danish"), {}
+    columns += [Column(f"p{p}", f"µs a decision, {p} players", "", "number") for p in (2, 4)]
+    columns += [Column(f"t{p}", f"`threshold:25` is 1, {p} players", "", "number") for p in (2, 4)]
+    spent: dict[tuple[str, int], list[float]] = {}
     for players in (2, 4):
         for repeat in range(6):
             for name in ROSTER:  # in turns, so that all see the same machine
-                started = time.thread_time()
-                play_matches(rules, [name] * players, seed=SEED, matches=np.arange(60), threads=1)
-                taken = (time.thread_time() - started) / 60 * 1e6
-                if repeat:
+                taken = _microseconds(name, players)
+                if repeat:  # the first one loads kernels and tables
                     spent.setdefault((name, players), []).append(taken)
     best = {key: min(taken) for key, taken in spent.items()}
     rows = tuple(
-        (name, best[name, 2], best[name, 4], best[name, 2] / best["threshold:25", 2])
+        (
+            name,
+            best[name, 2],
+            best[name, 4],
+            best[name, 2] / best["threshold:25", 2],
+            best[name, 4] / best["threshold:25", 4],
+        )
         for name in ROSTER
     )
     command = "python -m benchmarks.results costs"
     return part_of(command, [DataTable("costs", "", tuple(columns), rows)])
+
+
+def _microseconds(name: str, players: int, matches: int = 200) -> float:
+    """Time of one thread for each decision in whole matches."""
+    tables = Tables(Rules.preset("danish"), players, seed=SEED, matches=range(matches))
+    for seat in range(players):
+        tables.set_controllers(None, seat, name)
+    started = time.thread_time()
+    tables.play()
+    taken = time.thread_time() - started
+    return 1e6 * taken / int(tables.states["decisions"].sum())
 
 
 PARTS: dict[str, Callable[[], Part]] = {
@@ -317,6 +331,15 @@ def markdown(part: Part, name: str) -> str:
     return f"```\n{part['command']}\n```\n\n{summary}{text}"
 
 
+def draw_ranking(part: Part, players: int) -> Figure:
+    """Who beats whom, the best first."""
+    order = [part["names"].index(row[0]) for row in part["tables"][f"ranking_{players}"]["rows"]]
+    matrix = np.array(part["matrix"])[np.ix_(order, order)]
+    names = [part["names"][i].replace(":danish,draws=", " + ") for i in order]
+    label = "payoff of a match, the row against the column"
+    return figures.payoff_matrix(names, matrix, label, 2)
+
+
 def _escaped(cell: str) -> str:
     return cell.replace("|", "\\|").replace("\n", " ")
 
@@ -333,6 +356,12 @@ def rendered(page: str, numbers: dict[str, Part]) -> str:
     return BLOCK.sub(written, page)
 
 
+def known() -> dict[str, Part]:
+    """The numbers that were kept."""
+    found: dict[str, Part] = json.loads(NUMBERS.read_text()) if NUMBERS.exists() else {}
+    return found
+
+
 def main() -> int:
     """Run the parts, write the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -341,16 +370,23 @@ def main() -> int:
     arguments = parser.parse_args()
     if hasattr(os, "nice"):
         os.nice(19)
-    numbers = json.loads(NUMBERS.read_text()) if NUMBERS.exists() else {}
     for name in arguments.parts:
-        numbers[name] = PARTS[name]()
-        NUMBERS.write_text(json.dumps(numbers, indent=1, ensure_ascii=False) + "\n")
-    page = PAGE.read_text(encoding="utf-8")
-    new = rendered(page, numbers)
-    if arguments.check:
-        return int(new != page)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+        part = PARTS[name]()
+        kept = {**known(), name: part}
+        NUMBERS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    numbers, stale = known(), False
+    for path in PAGES:
+        page = path.read_text(encoding="utf-8")
+        new = rendered(page, numbers)
+        stale |= new != page
+        if not arguments.check:
+            path.write_text(new, encoding="utf-8")
+    if not arguments.check:
+        for players in (2, 4):
+            if f"ranking_{players}" in numbers:
+                picture = draw_ranking(numbers[f"ranking_{players}"], players)
+                (ASSETS / f"ranking_{players}.png").write_bytes(chart.png(picture))
+    return int(arguments.check and stale)
 
 
 if __name__ == "__main__":
