@@ -118,7 +118,7 @@ def test_a_fork_that_does_what_the_bot_does_changes_nothing():
         picked = moment.may_knock & (moment.turns == 2)
         return picked, np.zeros((len(picked), 1), np.int64)
 
-    found = gather(asks, bot, DANISH, 2, DEALS, 5)
+    found = gather(asks, bot, DANISH, 2, DEALS, 5, 99)
     actions = experiments.make_bot(bot).choose(found.states, np.arange(len(found.states)))
     assert (actions == KNOCK).any()
     ended = played_on(found.states, actions, bot, DANISH)

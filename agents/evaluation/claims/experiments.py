@@ -103,7 +103,7 @@ class KnockNow:
 
     def columns(self, rules: Rules, num_players: int, deals: np.ndarray, seed: int) -> np.ndarray:
         """Sum and number by deal; of a contrast those of every cell, [D, C × 2 × 2]."""
-        found = gather(self._asks, self.bot, rules, num_players, deals, seed)
+        found = gather(self._asks, self.bot, rules, num_players, deals, seed, self.turns[1])
         knocked = played_on(found.states, np.full(len(found.states), KNOCK), self.bot, rules)
         seats = found.seats
         if self.outcome == "loses":
@@ -196,7 +196,7 @@ class Choose:
                 ways[at] = _WAYS[self.choice](self, moment, at, rules)
             return picked & (ways >= 0).all(axis=1), ways
 
-        found = gather(asks, self.bot, rules, num_players, deals, seed)
+        found = gather(asks, self.bot, rules, num_players, deals, seed, self.turns[1])
         first, second = (
             swings(played_on(found.states, found.marks[:, way], self.bot, rules), found.seats)
             for way in (0, 1)

@@ -121,17 +121,27 @@ Question = Callable[[Moment], tuple[np.ndarray, np.ndarray]]
 
 
 def gather(
-    question: Question, bot: str, rules: Rules, num_players: int, deals: np.ndarray, seed: int
+    question: Question,
+    bot: str,
+    rules: Rules,
+    num_players: int,
+    deals: np.ndarray,
+    seed: int,
+    last_turn: int,
 ) -> Gathered:
-    """Copies of the moments of these rounds that a question picks."""
-    states, tables, marks = [np.zeros(0, STATE)], [np.zeros(0, np.int64)], []
+    """Copies of the moments of these rounds that a question picks, up to some own turn."""
+    states, tables = [np.zeros(0, STATE)], [np.zeros(0, np.int64)]
+    marks = []
     for moment in moments(bot, rules, num_players, deals, seed):
+        if (moment.turns > last_turn).all():
+            break
         picked, noted = question(moment)
         marks.append(noted[picked])
         if picked.any():
             states.append(moment.tables.states[moment.rows[picked]])
             tables.append(moment.rows[picked])
-    return Gathered(np.concatenate(states), np.concatenate(tables), np.concatenate(marks))
+    noted = np.concatenate(marks) if marks else np.zeros((0, 3), np.int64)  # all dealt a blitz
+    return Gathered(np.concatenate(states), np.concatenate(tables), noted)
 
 
 def played_on(states: np.ndarray, actions: np.ndarray, bot: str, rules: Rules) -> np.ndarray:
