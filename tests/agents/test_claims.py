@@ -169,6 +169,18 @@ def test_keeping_high_cards_gives_up_the_low_one():
     assert (low % 13, high % 13) == (1, 10)
 
 
+def test_a_round_is_watched_no_longer_than_asked():
+    longest = []
+
+    def asks(moment):
+        longest.append(int(moment.turns.min()))
+        return moment.turns == 1, np.zeros((len(moment.rows), 1), np.int64)
+
+    found = gather(asks, "never_knock", DANISH, 2, DEALS, 5, 1)
+    assert max(longest) == 1
+    assert (found.states["own_turns"][np.arange(len(found.states)), found.seats] == 0).all()
+
+
 # --- policies ------------------------------------------------------------------------------------
 
 

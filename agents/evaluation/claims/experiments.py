@@ -146,11 +146,11 @@ class KnockNow:
         least, most = int(self.points[0]), int(self.points[1])
         turns = np.minimum(found.marks[:, 0], MOST_TURNS)
         cells = (turns - 1) * (most - least + 1) + found.marks[:, 1] - least
-        columns = np.zeros((deals, MOST_TURNS * (most - least + 1), 2, 2))
-        places = found.tables, cells, 1 - found.marks[:, 2]
-        np.add.at(columns, (*places, 0), gains)
-        np.add.at(columns, (*places, 1), 1.0)
-        return columns.reshape(deals, -1)
+        size = MOST_TURNS * (most - least + 1)
+        places = (found.tables * size + cells) * 2 + 1 - found.marks[:, 2]
+        sums = np.bincount(places, gains, deals * size * 2)
+        counts = np.bincount(places, minlength=deals * size * 2)
+        return np.stack([sums, counts], axis=1).reshape(deals, -1)
 
 
 @dataclass(frozen=True)
