@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import counts, guard, speed
+from benchmarks import counts, guard, results, speed
 from thirtyone_env._jit import INTERPRETED, entry
 
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="speed of compiled kernels")
@@ -85,3 +85,12 @@ def test_the_benchmarks_run(monkeypatch, part):
     monkeypatch.setattr(speed, "BATCH", 64)
     monkeypatch.setattr(speed, "STEPS", 2)
     assert all(row.value > 0 for row in part())
+
+
+@pytest.mark.parametrize("page", results.PAGES, ids=lambda page: page.stem)
+def test_the_pages_of_results_hold_the_numbers_that_were_kept(page):
+    text = page.read_text(encoding="utf-8")
+    assert results.rendered(text, results.known()) == text, "`python -m benchmarks.results`"
+    changed = text.replace("| counter |", "| clever |")
+    assert changed != text
+    assert results.rendered(changed, results.known()) == text

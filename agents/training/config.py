@@ -7,17 +7,14 @@ read it there. Whatever a file says that no field expects is refused, with the n
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import io
-import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from agents.evaluation.benchmark import OPPONENTS
 from agents.evaluation.options import (
@@ -28,6 +25,7 @@ from agents.evaluation.options import (
     SeatCounts,
     rules_of,
 )
+from agents.evaluation.typed import build, nearest, read_yaml
 from agents.policies import make
 from thirtyone_env import Rules, make_bot
 from thirtyone_env.bots import drawing
@@ -641,14 +639,9 @@ def read(path: Path, meaning: Callable[[Any], Config]) -> Config:
     Raises:
         ConfigError: if it is missing, not YAML, or means nothing.
     """
+    data = read_yaml(path)
     try:
-        data = YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: {_reason(error)}") from error
-    except YAMLError as error:
-        raise ConfigError(f"{path}: {_yaml_problem(error)}") from error
-    try:
-        return meaning({} if data is None else data)
+        return meaning(data)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
 
@@ -666,12 +659,12 @@ def from_mapping(data: Any) -> RunConfig:
     if algorithm not in ALGORITHMS:
         raise ConfigError(
             f"algorithm must be one of {', '.join(ALGORITHMS)}, not {algorithm!r}"
-            + _nearest(str(algorithm), ALGORITHMS)
+            + nearest(str(algorithm), ALGORITHMS)
         )
     kind = ALGORITHMS[algorithm]
     if issubclass(kind, PpoConfig) and "rules" in values:
         values["rules"] = _joined_rules(values["rules"])
-    config: RunConfig = build(kind, values, "")
+    config: RunConfig = build(kind, values)
     return config
 
 
@@ -704,74 +697,6 @@ def to_yaml(config: RunConfig) -> str:
     return text.getvalue()
 
 
-def build(cls: type[Any], values: Mapping[Any, Any], where: str) -> Any:
-    """An instance of a dataclass from a mapping, every key and type checked."""
-    hints = get_type_hints(cls, include_extras=False)
-    allowed = [each.name for each in dataclasses.fields(cls)]
-    unknown = [key for key in values if key not in allowed]
-    if unknown:
-        key = unknown[0]
-        raise ConfigError(
-            f"unknown key {where}{key}{_nearest(str(key).replace('-', '_'), allowed)}; "
-            f"allowed: {', '.join(sorted(allowed))}"
-        )
-    arguments = {key: convert(value, hints[key], where + key) for key, value in values.items()}
-    return cls(**arguments)
-
-
-def convert(value: Any, kind: Any, where: str) -> Any:
-    """`value` as a `kind`, or a ConfigError that says what was expected."""
-    if kind is Any:
-        return value
-    origin, args = get_origin(kind), get_args(kind)
-    if dataclasses.is_dataclass(kind):
-        if not isinstance(value, Mapping):
-            raise ConfigError(f"{where} must be keys and values, not {value!r}")
-        assert isinstance(kind, type)
-        return build(kind, value, f"{where}.")
-    if origin is Literal:
-        if value not in args:
-            choices = ", ".join(str(choice) for choice in args)
-            hint = _nearest(str(value), [str(choice) for choice in args])
-            raise ConfigError(f"{where} must be one of {choices}, not {value!r}{hint}")
-        return value
-    if origin is tuple:
-        if not isinstance(value, list | tuple):
-            raise ConfigError(f"{where} must be a list, not {value!r}")
-        return tuple(convert(item, args[0], f"{where}[{i}]") for i, item in enumerate(value))
-    if origin is dict:
-        if not isinstance(value, Mapping):
-            raise ConfigError(f"{where} must be keys and values, not {value!r}")
-        return {
-            convert(key, args[0], where): convert(item, args[1], f"{where}.{key}")
-            for key, item in value.items()
-        }
-    if origin in (Union, types.UnionType):
-        if any(_fits(value, choice) for choice in args):
-            return value
-    elif _fits(value, kind):
-        return float(value) if kind is float else value
-    raise ConfigError(f"{where} must be {_described(kind)}, not {value!r}")
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, kind)
-
-
-def _described(kind: Any) -> str:
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-    return names.get(kind, "a number, text, true, false or null")
-
-
-def _nearest(key: str, allowed: Any) -> str:
-    close = difflib.get_close_matches(key, list(allowed), 1)
-    return f", did you mean {close[0]}?" if close else ""
-
-
 @contextmanager
 def _named(key: str) -> Iterator[None]:
     """Put the key before what the environment says about its value."""
@@ -798,14 +723,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _reason(error: Exception) -> str:
-    return (isinstance(error, OSError) and error.strerror) or str(error)
-
-
-def _yaml_problem(error: YAMLError) -> str:
-    """One line: where and what."""
-    if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
-        return f"line {error.problem_mark.line + 1}: {error.problem}"
-    return str(error)

@@ -22,9 +22,10 @@ from rich.table import Table
 from agents.evaluation.chart import percent
 from agents.evaluation.options import ConfigError
 from agents.evaluation.progress import progress
+from agents.evaluation.typed import build
 from agents.policies.files import write_text
 from agents.training.algorithms import algorithm_of
-from agents.training.config import ModelConfig, RunConfig, build, to_dict
+from agents.training.config import ModelConfig, RunConfig, to_dict
 from agents.training.learning import differences, learn, progress_of
 from agents.training.run import CONFIG, FINISHED, DivergedError, Run, RunError, start
 from agents.training.stopping import Stop

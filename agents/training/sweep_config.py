@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from agents.evaluation.options import ConfigError
-from agents.training.config import RunConfig, build, convert, read
+from agents.evaluation.typed import build, convert
+from agents.training.config import RunConfig, read
 
 FIXED = ("name", "runs", "rules", "house_rules", "panel", "benchmark", "save_every", "device")
 """Keys that a sweep cannot vary: trials could not be compared, or would not differ."""
