@@ -15,7 +15,8 @@ from rich.console import Console
 
 from agents.evaluation import benchmark, report, study, threshold_study, tournament
 from agents.evaluation.advise import AdviseCommand
-from agents.evaluation.commands import INTERRUPTED, Recorded, StudyCommand, check_format
+from agents.evaluation.claims.command import ClaimsCommand
+from agents.evaluation.commands import INTERRUPTED, Recorded, Spread, StudyCommand, check_format
 from agents.evaluation.knock_study import ChartCommand
 from agents.evaluation.options import Names, SeatCounts, joined, rules_of
 from agents.evaluation.play import PlayCommand
@@ -32,7 +33,7 @@ TRUST = "--trust"
 
 
 @dataclass(frozen=True)
-class BenchmarkCommand(StudyCommand, Recorded):
+class BenchmarkCommand(StudyCommand, Spread, Recorded):
     """Play policies against bots: heads-up, and alone among copies of each bot.
 
     Every deal is played once in every rotation of the seats, by all policies alike. The numbers
@@ -115,7 +116,7 @@ class BenchmarkCommand(StudyCommand, Recorded):
 
 
 @dataclass(frozen=True)
-class TournamentCommand(StudyCommand, Recorded):
+class TournamentCommand(StudyCommand, Spread, Recorded):
     """Play policies against each other: standings, ratings, payoff matrix, mixtures, knocks.
 
     Every deal is played in every rotation of the seats, by all line-ups alike. With --out a
@@ -245,7 +246,7 @@ class TournamentCommand(StudyCommand, Recorded):
 
 
 @dataclass(frozen=True)
-class ThresholdsCommand(StudyCommand):
+class ThresholdsCommand(StudyCommand, Spread):
     """Play knock thresholds against each other: payoffs, best replies, the unbeaten mixture.
 
     Heads-up every threshold meets every other in both seatings of every deal; at larger tables each
@@ -355,6 +356,7 @@ COMMANDS: dict[str, Callable[..., Callable[[], int | None]]] = {
     "tournament": TournamentCommand,
     "thresholds": ThresholdsCommand,
     "chart": ChartCommand,
+    "claims": ClaimsCommand,
     "watch": WatchCommand,
     "replay": ReplayCommand,
     "play": PlayCommand,

@@ -60,6 +60,27 @@ class Recorded:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """Options of studies whose matches can be spread over a cluster."""
+
+    backend: Literal["local", "ray"] = "local"
+    """Threads of this process, or tasks on a Ray cluster; the numbers are the same."""
+    ray_address: str | None = None
+    """Of a cluster that is there, such as auto or ray://head:10001; none: one of its own on this
+    machine, with --workers processes."""
+
+    def where(self) -> Backend:
+        """Where the matches are played.
+
+        Raises:
+            ValueError: for an address without Ray.
+        """
+        if self.ray_address is not None and self.backend != "ray":
+            raise ValueError("--ray-address needs --backend ray")
+        return Backend(self.backend, self.ray_address)
+
+
+@dataclass(frozen=True)
 class StudyCommand:
     """Options and ways of a study that plays matches and writes a page."""
 
@@ -71,25 +92,10 @@ class StudyCommand:
     """Start of the cards and of the bots' randomness."""
     workers: int | None = None
     """Threads; none: as many as this process may run at once."""
-    backend: Literal["local", "ray"] = "local"
-    """Threads of this process, or tasks on a Ray cluster; the numbers are the same."""
-    ray_address: str | None = None
-    """Of a cluster that is there, such as auto or ray://head:10001; none: one of its own on this
-    machine, with --workers processes."""
     format: Literal["table", "json", "csv", "parquet"] = "table"
     """What is printed: the tables, all data, or the main table; parquet goes to the folder."""
     out: Path | None = None
     """A folder for the numbers, the figures and the report; it is made if need be."""
-
-    def where(self) -> Backend:
-        """Where the matches are played.
-
-        Raises:
-            ValueError: for an address without Ray.
-        """
-        if self.ray_address is not None and self.backend != "ray":
-            raise ValueError("--ray-address needs --backend ray")
-        return Backend(self.backend, self.ray_address)
 
     def common_words(self) -> list[str]:
         """The words of the command line that name rules and seed."""

@@ -17,7 +17,7 @@ import tyro
 from rich.console import Console
 
 from agents.evaluation import chart, report, study
-from agents.evaluation.commands import INTERRUPTED, StudyCommand, check_format
+from agents.evaluation.commands import INTERRUPTED, Spread, StudyCommand, check_format
 from agents.evaluation.jobs import LOCAL, Backend, run_jobs
 from agents.evaluation.match import KnockCounts, play_deals
 from agents.evaluation.options import SeatCounts, rules_of
@@ -261,7 +261,7 @@ def summary(found: Sequence[Sampled]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class ChartCommand(StudyCommand):
+class ChartCommand(StudyCommand, Spread):
     """Draw when a policy knocks, by own turn and hand value, and how it differs from another.
 
     The policy plays matches against copies of itself, or of the policy named with --among, and its

@@ -10,8 +10,16 @@ from rich.console import Console
 
 from agents.evaluation import study
 from agents.evaluation.claims import report
-from agents.evaluation.claims.claims import Checked, check, deals_of, load_all, trials_of
-from agents.evaluation.cli import INTERRUPTED, StudyCommand, check_format
+from agents.evaluation.claims.claims import (
+    Checked,
+    Trial,
+    Verdict,
+    check,
+    deals_of,
+    load_all,
+    trials_of,
+)
+from agents.evaluation.commands import INTERRUPTED, StudyCommand, check_format
 from agents.evaluation.options import HouseRules, Names, SeatCounts, joined, rules_of
 from agents.evaluation.progress import progress
 from thirtyone_env import Rules
@@ -120,5 +128,5 @@ class ClaimsCommand(StudyCommand):
         errors.print(f"report: {page}", markup=False)
 
 
-def _all(verdict: report.Verdict) -> list[report.Trial]:
+def _all(verdict: Verdict) -> list[Trial]:
     return [finding.trial for finding in verdict.findings] + list(verdict.refused)
