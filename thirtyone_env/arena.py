@@ -137,12 +137,21 @@ def put_payoffs(state: State, kind: int, paid: Any, place: int) -> None:
         paid[place, seat] = 0.0
 
 
+@kernel
+def play_bots(state: State, book: Any) -> None:
+    """Let bots play until a decision comes from outside; apart, so that it slows nobody else."""
+    advance(state, NO_ACTION, book)
+
+
 @inlined_kernel
 def play_on(state: State, action: int, book: Any, renewal: int, paid: Any, place: int) -> bool:
     """Take a decision and let bots play; deal on where a match ends. Whether one has ended."""
     dealt = -1
     while True:
-        advance(state, action, book)
+        if action != NO_ACTION:
+            step(state, action)
+        if state.phase != Phase.OVER and not waits_outside(state):
+            play_bots(state, book)
         if state.phase != Phase.OVER:
             return dealt >= 0
         dealt += 1
@@ -178,7 +187,7 @@ def step_rows(
     Arrays without columns or places are not written.
     """
     for place in range(first, after):
-        prefetch(states, rows[min(place + AHEAD, after - 1)])
+        prefetch(states, rows[min(place + AHEAD, after - 1)], "hands", "controllers")
         state = states[rows[place]]
         action = np.int64(actions[place])
         if action == DEAL:
@@ -214,10 +223,14 @@ def resolve_actions(
     """Turn outside decisions into the engine's; the first place that cannot be played, or −1."""
     last = len(rows) - 1
     for place in range(len(rows)):
-        prefetch(states, rows[min(place + AHEAD, last)])
+        next_row = rows[min(place + AHEAD, last)]
+        prefetch(states, next_row, "hands", "hands")
+        prefetch(states, next_row, "rules", "controllers")
         state = states[rows[place]]
-        naming = naming_for(state, np.int64(state.seat), canonical)
-        action = outside_action(state, np.int64(actions[place]), naming, slots, book)
+        action = np.int64(actions[place])
+        if slots or canonical or state.controllers[acting_seat(state)].ask != ASK_ALL:
+            naming = naming_for(state, acting_seat(state), canonical)
+            action = outside_action(state, action, naming, slots, book)
         if not is_legal(state, action) or state.num_players > most_seats:
             return place
         resolved[place] = action
