@@ -542,7 +542,11 @@ class _Impl(caching.CompileResultCacheImpl):
 
 
 class _KernelCache(caching.FunctionCache):
-    """Loads and saves compiled entries; no fault of the disk ever stops the program."""
+    """Loads and saves compiled entries; no fault of the disk ever stops the program.
+
+    numba makes its whole compiler ready before it looks at the disk, which takes longer than all
+    that is loaded; what is compiled makes it ready by itself.
+    """
 
     _impl_class = _Impl
     _compiling_announced = False
@@ -552,7 +556,8 @@ class _KernelCache(caching.FunctionCache):
         result = None
         if CACHE_FOLDER is not None:
             try:
-                result = super().load_overload(sig, target_context)
+                with self._guard_against_spurious_io_errors():
+                    result = self._load_overload(sig, target_context)
             except Exception as fault:  # whatever a damaged file raises while it is unpickled
                 self._announce_damage(fault)
                 with contextlib.suppress(OSError):
