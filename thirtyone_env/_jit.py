@@ -375,6 +375,32 @@ def _copying(out: Any, record: Any, field: Any, size: Any, bits: int) -> Any:
     return types.void(out, whole, whole, record, field, whole, size), generate
 
 
+# --- fields --------------------------------------------------------------------------------------
+
+
+if INTERPRETED:
+
+    def word_of(record: Any, field: str, index: int) -> int:
+        """An item of a record's field of int64; `field` is a constant, `index` not negative."""
+        return np.int64(record[field][index])
+
+else:
+
+    @intrinsic(prefer_literal=True)
+    def word_of(_: Any, record: Any, field: Any, index: Any) -> Any:
+        """As the interpreted form, without a look at the sign of the index."""
+        whole, offset = types.int64, record.offset(field.literal_value)
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            source, _, index = values
+            source = builder.bitcast(source, ir.IntType(8).as_pointer())
+            start = builder.add(builder.mul(index, index.type(8)), index.type(offset))
+            source = builder.gep(source, [start])
+            return builder.load(builder.bitcast(source, index.type.as_pointer()), align=1)
+
+        return whole(record, field, whole), generate
+
+
 # --- memory --------------------------------------------------------------------------------------
 
 

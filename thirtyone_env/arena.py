@@ -63,6 +63,8 @@ MOST_PASSED_OVER = 1000
 """Matches in a row without a decision from outside after which a row is left over."""
 AHEAD = 2
 """How many rows ahead of the one in work the processor is told to fetch."""
+PLACES = 0x7FFF_FFFF
+"""`place & PLACES` says that a place in a batch is not negative, which spares checks of indices."""
 _SEAT_FIELDS = tuple(
     name
     for name in STATE.names or ()
@@ -186,9 +188,11 @@ def step_rows(
 
     Arrays without columns or places are not written.
     """
-    for place in range(first, after):
-        prefetch(states, rows[min(place + AHEAD, after - 1)], "hands", "controllers")
-        state = states[rows[place]]
+    for number in range(first, after):
+        place = number & PLACES
+        next_row = rows[min(place + AHEAD, after - 1) & PLACES]
+        prefetch(states, next_row & PLACES, "hands", "controllers")
+        state = states[rows[place] & PLACES]
         action = np.int64(actions[place])
         if action == DEAL:
             start_match(state)
@@ -223,10 +227,10 @@ def resolve_actions(
     """Turn outside decisions into the engine's; the first place that cannot be played, or −1."""
     last = len(rows) - 1
     for place in range(len(rows)):
-        next_row = rows[min(place + AHEAD, last)]
+        next_row = rows[min(place + AHEAD, last)] & PLACES
         prefetch(states, next_row, "hands", "hands")
         prefetch(states, next_row, "rules", "controllers")
-        state = states[rows[place]]
+        state = states[rows[place] & PLACES]
         action = np.int64(actions[place])
         if slots or canonical or state.controllers[acting_seat(state)].ask != ASK_ALL:
             naming = naming_for(state, acting_seat(state), canonical)

@@ -13,7 +13,7 @@ PACKAGE = Path(thirtyone_env.__file__).parent
 MARKS = ("kernel", "inlined_kernel", "wrapping_kernel", "entry")
 GIVEN = (
     *("trailing_zeros", "bits_among", "prefetch"),
-    *("put_byte", "put_bytes", "put_flags", "put_flags_among", "put_shorts"),
+    *("put_byte", "put_bytes", "put_flags", "put_flags_among", "put_shorts", "word_of"),
 )
 """What `_jit` makes itself."""
 BUILTINS = ("range", "len", "min", "max", "abs", "int", "float", "bool")

@@ -16,6 +16,7 @@ from thirtyone_env._jit import (
     put_flags_among,
     put_shorts,
     trailing_zeros,
+    word_of,
 )
 from thirtyone_env.actions import legal_cards
 from thirtyone_env.bots.hands import (
@@ -99,9 +100,10 @@ def num_seats(state: State) -> int:
 
 
 @inlined_kernel
-def seat_at(place: int, seats: int) -> int:
-    """The seat at a place of a row that goes twice round the table."""
-    return (place if place < seats else place - seats) & 15
+def seat_after(seat: int, seats: int) -> int:
+    """The next seat, in play or not."""
+    after = seat + 1
+    return 0 if after == seats else after
 
 
 @inlined_kernel
@@ -135,14 +137,14 @@ def put_sets(state: State, seat: int, naming: int, out: Any, row: int) -> None:
     put_set(out, row, 2 * NUM_CARDS, rename_set(moving, naming))
     put_set(out, row, 3 * NUM_CARDS, rename_set(np.int64(state.pile), naming))
     put_set(out, row, 4 * NUM_CARDS, rename_set(np.int64(state.recycled) & ~hand, naming))
-    at = 5 * NUM_CARDS
-    for place in range(seat, seat + seats):
-        known = np.int64(state.known[seat_at(place, seats)])
-        put_set(out, row, at, rename_set(known, naming))
+    at, other = 5 * NUM_CARDS, seat
+    for _ in range(seats):
+        put_set(out, row, at, rename_set(word_of(state, "known", other), naming))
         at += NUM_CARDS
-    for place in range(seat + 1, seat + seats):
-        laid = np.int64(state.discards[seat_at(place, seats)])
-        put_set(out, row, at, rename_set(laid, naming))
+        other = seat_after(other, seats)
+    for _ in range(seats - 1):
+        other = seat_after(other, seats)
+        put_set(out, row, at, rename_set(word_of(state, "discards", other), naming))
         at += NUM_CARDS
 
 
