@@ -101,8 +101,8 @@ class Counted:
 
     def __init__(self, kernel: Any, *arguments: Any) -> None:
         signature = tuple(numba.typeof(argument) for argument in arguments)
-        bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        compiled = numba.njit(**_jit._OPTIONS, **bare)(kernel.py_func)
+        options = _jit.ENTRY_OPTIONS | {"no_cpython_wrapper": True}
+        compiled = numba.njit(**options)(kernel.py_func)
         compiled.compile(signature)
         result = compiled.overloads[signature]
         module = llvm.parse_assembly(with_counters(compiled.inspect_llvm(signature)))

@@ -23,6 +23,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import caching, cgutils, codegen, compiler
@@ -77,6 +78,42 @@ class _PartCompiler(compiler.Compiler):
 _INNER["pipeline_class"] = _PartCompiler
 
 
+class _EntryLibrary(codegen.JITCodeLibrary):
+    """An entry with all that it calls, made for loops through a few seats or cards.
+
+    Vectors of such loops, and loops unrolled, are no quicker and take long to make.
+    """
+
+    def _optimize_final_module(self) -> None:
+        options = llvm.create_pipeline_tuning_options(3)
+        options.loop_vectorization = options.slp_vectorization = False
+        options.loop_unrolling = False
+        builder = llvm.create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(self._final_module, builder)
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """What the disk keeps: of LLVM's code, which nobody links to, the names alone."""
+        module = self._get_module_for_linking()
+        names = [one.name for one in module.functions if not one.is_declaration]
+        names += [one.name for one in module.global_variables if not one.is_declaration]
+        outline = llvm.parse_assembly("".join(f'@"{name}" = global i8 0\n' for name in names))
+        return self.name, "object", (self._get_compiled_object(), outline.as_bitcode())
+
+
+class _EntryCompiler(compiler.Compiler):
+    def compile_extra(self, function: Function) -> Any:
+        self.state.library = _EntryLibrary(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(function)
+
+
+ENTRY_OPTIONS: dict[str, Any] = _OPTIONS | {
+    "no_cfunc_wrapper": True,
+    "pipeline_class": _EntryCompiler,
+}
+"""What numba is told about an entry."""
+
+
 def kernel(function: Function) -> Function:
     """Compile a function that is called from other kernels only.
 
@@ -102,7 +139,7 @@ def wrapping_kernel(function: Function) -> Function:
 
 def entry(function: Function) -> Function:
     """Compile a function that is called from Python; the result is kept on disk."""
-    compiled = numba.njit(**_OPTIONS, no_cfunc_wrapper=True)(function)
+    compiled = numba.njit(**ENTRY_OPTIONS)(function)
     if not INTERPRETED:
         compiled._cache = _KernelCache(function)
     return compiled
@@ -144,17 +181,20 @@ else:
         whole, places = types.int64, mask.literal_value
 
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            _, processor, features = context.codegen().magic_tuple()
-            slow = processor in ("bdver4", "znver1", "znver2")
-            if "+bmi2" not in features or slow:
-                return _gathered(builder, values[0], places)
-            name, word = "llvm.x86.bmi.pext.64", values[0].type
-            pext = cgutils.get_or_insert_function(
-                builder.module, ir.FunctionType(word, [word, word]), name
-            )
-            return builder.call(pext, [values[0], word(places)])
+            return _among(context, builder, values[0], places)
 
         return whole(whole, mask), generate
+
+
+def _among(context: Any, builder: Any, bits: Any, mask: int) -> Any:
+    """The bits at the places of a mask, by what the processor has."""
+    _, processor, features = context.codegen().magic_tuple()
+    slow = processor in ("bdver4", "znver1", "znver2")
+    if "+bmi2" not in features or slow:
+        return _gathered(builder, bits, mask)
+    name, word = "llvm.x86.bmi.pext.64", bits.type
+    pext = cgutils.get_or_insert_function(builder.module, ir.FunctionType(word, [word, word]), name)
+    return builder.call(pext, [bits, word(mask)])
 
 
 def _gathered(builder: Any, bits: Any, mask: int) -> Any:
@@ -183,6 +223,18 @@ if INTERPRETED:
         for place in range(size):
             out[row, at + place] = (bits >> place) & 1
 
+    def put_flags_among(out: Any, row: int, at: int, bits: int, first: int, second: int) -> None:
+        """Write 64 flags: the bits at the places of two constant masks, one after the other.
+
+        No other bits are set.
+        """
+        found = bits_among(bits, second) << int(first).bit_count()
+        put_flags(out, row, at, found | bits_among(bits, first), 64)
+
+    def put_byte(out: Any, row: int, at: int, value: int) -> None:
+        """Write the lowest byte of a number that is not negative into a row of a uint8 array."""
+        out[row, at] = int(value) & 255
+
 else:
 
     @intrinsic(prefer_literal=True)
@@ -197,6 +249,50 @@ else:
             return context.get_dummy_value()
 
         return types.void(out, whole, whole, whole, size), generate
+
+    @intrinsic(prefer_literal=True)
+    def put_flags_among(
+        _: Any, out: Any, row: Any, at: Any, bits: Any, first: Any, second: Any
+    ) -> Any:
+        """As the interpreted form; bytes change their places where the processor can do that."""
+        whole, masks = types.int64, (first.literal_value, second.literal_value)
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            given, row, at, bits, *_ = values
+            start = _place(context, builder, signature.args[0], given, [row, at])
+            if "+avx512vbmi," in context.codegen().magic_tuple()[2]:
+                _store_moved_flags(builder, start, bits, masks)
+            else:
+                some, more = (_among(context, builder, bits, mask) for mask in masks)
+                more = builder.shl(more, more.type(masks[0].bit_count()))
+                _store_flags(builder, start, builder.or_(some, more), 64)
+            return context.get_dummy_value()
+
+        return types.void(out, whole, whole, whole, first, second), generate
+
+    @intrinsic
+    def put_byte(_: Any, out: Any, row: Any, at: Any, value: Any) -> Any:
+        """As the interpreted form."""
+        whole = types.int64
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            given, row, at, value = values
+            start = _place(context, builder, signature.args[0], given, [row, at])
+            builder.store(builder.trunc(value, ir.IntType(8)), start)
+            return context.get_dummy_value()
+
+        return types.void(out, whole, whole, whole), generate
+
+
+def _store_moved_flags(builder: Any, start: Any, bits: Any, masks: tuple[int, int]) -> None:
+    """Store the bits at the places of two masks as bytes, then a bit that is never set."""
+    order = [place for mask in masks for place in range(64) if mask >> place & 1]
+    order += [63] * (64 - len(order))
+    flags = builder.bitcast(bits, ir.VectorType(ir.IntType(1), 64))
+    flags = builder.zext(flags, ir.VectorType(ir.IntType(8), 64))
+    indices = ir.Constant(ir.VectorType(ir.IntType(32), 64), order)
+    flags = builder.shuffle_vector(flags, flags, indices)
+    builder.store(flags, builder.bitcast(start, flags.type.as_pointer()), align=1)
 
 
 def _store_flags(builder: Any, start: Any, bits: Any, size: int) -> None:
@@ -279,37 +375,69 @@ def _copying(out: Any, record: Any, field: Any, size: Any, bits: int) -> Any:
     return types.void(out, whole, whole, record, field, whole, size), generate
 
 
+# --- fields --------------------------------------------------------------------------------------
+
+
+if INTERPRETED:
+
+    def word_of(record: Any, field: str, index: int) -> int:
+        """An item of a record's field of int64; `field` is a constant, `index` not negative."""
+        return np.int64(record[field][index])
+
+else:
+
+    @intrinsic(prefer_literal=True)
+    def word_of(_: Any, record: Any, field: Any, index: Any) -> Any:
+        """As the interpreted form, without a look at the sign of the index."""
+        whole, offset = types.int64, record.offset(field.literal_value)
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            source, _, index = values
+            source = builder.bitcast(source, ir.IntType(8).as_pointer())
+            start = builder.add(builder.mul(index, index.type(8)), index.type(offset))
+            source = builder.gep(source, [start])
+            return builder.load(builder.bitcast(source, index.type.as_pointer()), align=1)
+
+        return whole(record, field, whole), generate
+
+
 # --- memory --------------------------------------------------------------------------------------
 
 
 if INTERPRETED:
 
-    def prefetch(states: Any, row: int) -> None:
-        """Tell the processor that a row of an array of records is about to be used."""
+    def prefetch(states: Any, row: int, first: str, last: str) -> None:
+        """Tell the processor that some fields of a row of an array of records are about to be used.
+
+        `first` and `last` are constants: the names of the first and the last of these fields.
+        """
 
 else:
 
-    @intrinsic
-    def prefetch(_: Any, states: Any, row: Any) -> Any:
+    @intrinsic(prefer_literal=True)
+    def prefetch(_: Any, states: Any, row: Any, first: Any, last: Any) -> Any:
         """As the interpreted form."""
-        size = states.dtype.size
+        fields = states.dtype.dtype.fields
+        begin = fields[first.literal_value][1]
+        kind, end, *_ = fields[last.literal_value]
+        lines = range(begin, end + kind.itemsize, _CACHE_LINE)
 
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
             start = builder.bitcast(
-                _place(context, builder, signature.args[0], values[0], values[1:]), byte
+                _place(context, builder, signature.args[0], values[0], [values[1]]), byte
             )
             fetch = cgutils.get_or_insert_function(
                 builder.module,
                 ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
                 "llvm.prefetch.p0",
             )
-            for at in range(0, size, _CACHE_LINE):
+            for at in lines:
                 line = builder.gep(start, [ir.IntType(64)(at)])
                 builder.call(fetch, [line, number(1), number(3), number(1)])
             return context.get_dummy_value()
 
-        return types.void(states, types.int64), generate
+        return types.void(states, types.int64, first, last), generate
 
 
 _CACHE_LINE = 64
@@ -440,7 +568,11 @@ class _Impl(caching.CompileResultCacheImpl):
 
 
 class _KernelCache(caching.FunctionCache):
-    """Loads and saves compiled entries; no fault of the disk ever stops the program."""
+    """Loads and saves compiled entries; no fault of the disk ever stops the program.
+
+    numba makes its whole compiler ready before it looks at the disk, which takes longer than all
+    that is loaded; what is compiled makes it ready by itself.
+    """
 
     _impl_class = _Impl
     _compiling_announced = False
@@ -450,7 +582,8 @@ class _KernelCache(caching.FunctionCache):
         result = None
         if CACHE_FOLDER is not None:
             try:
-                result = super().load_overload(sig, target_context)
+                with self._guard_against_spurious_io_errors():
+                    result = self._load_overload(sig, target_context)
             except Exception as fault:  # whatever a damaged file raises while it is unpickled
                 self._announce_damage(fault)
                 with contextlib.suppress(OSError):

@@ -63,6 +63,8 @@ MOST_PASSED_OVER = 1000
 """Matches in a row without a decision from outside after which a row is left over."""
 AHEAD = 2
 """How many rows ahead of the one in work the processor is told to fetch."""
+PLACES = 0x7FFF_FFFF
+"""`place & PLACES` says that a place in a batch is not negative, which spares checks of indices."""
 _SEAT_FIELDS = tuple(
     name
     for name in STATE.names or ()
@@ -137,12 +139,21 @@ def put_payoffs(state: State, kind: int, paid: Any, place: int) -> None:
         paid[place, seat] = 0.0
 
 
+@kernel
+def play_bots(state: State, book: Any) -> None:
+    """Let bots play until a decision comes from outside; apart, so that it slows nobody else."""
+    advance(state, NO_ACTION, book)
+
+
 @inlined_kernel
 def play_on(state: State, action: int, book: Any, renewal: int, paid: Any, place: int) -> bool:
     """Take a decision and let bots play; deal on where a match ends. Whether one has ended."""
     dealt = -1
     while True:
-        advance(state, action, book)
+        if action != NO_ACTION:
+            step(state, action)
+        if state.phase != Phase.OVER and not waits_outside(state):
+            play_bots(state, book)
         if state.phase != Phase.OVER:
             return dealt >= 0
         dealt += 1
@@ -177,9 +188,11 @@ def step_rows(
 
     Arrays without columns or places are not written.
     """
-    for place in range(first, after):
-        prefetch(states, rows[min(place + AHEAD, after - 1)])
-        state = states[rows[place]]
+    for number in range(first, after):
+        place = number & PLACES
+        next_row = rows[min(place + AHEAD, after - 1) & PLACES]
+        prefetch(states, next_row & PLACES, "hands", "controllers")
+        state = states[rows[place] & PLACES]
         action = np.int64(actions[place])
         if action == DEAL:
             start_match(state)
@@ -214,10 +227,14 @@ def resolve_actions(
     """Turn outside decisions into the engine's; the first place that cannot be played, or −1."""
     last = len(rows) - 1
     for place in range(len(rows)):
-        prefetch(states, rows[min(place + AHEAD, last)])
-        state = states[rows[place]]
-        naming = naming_for(state, np.int64(state.seat), canonical)
-        action = outside_action(state, np.int64(actions[place]), naming, slots, book)
+        next_row = rows[min(place + AHEAD, last)] & PLACES
+        prefetch(states, next_row, "hands", "hands")
+        prefetch(states, next_row, "rules", "controllers")
+        state = states[rows[place] & PLACES]
+        action = np.int64(actions[place])
+        if slots or canonical or state.controllers[acting_seat(state)].ask != ASK_ALL:
+            naming = naming_for(state, acting_seat(state), canonical)
+            action = outside_action(state, action, naming, slots, book)
         if not is_legal(state, action) or state.num_players > most_seats:
             return place
         resolved[place] = action

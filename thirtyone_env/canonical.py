@@ -12,7 +12,15 @@ from __future__ import annotations
 import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel
-from thirtyone_env.cards import BIT, JOKER_MASK, LOWEST_JOKER, NO_CARD, RANK_MASK, SUIT_POINTS
+from thirtyone_env.cards import (
+    BIT,
+    BIT_OR_NOTHING,
+    JOKER_MASK,
+    LOWEST_JOKER,
+    NO_CARD,
+    RANK_MASK,
+    SUIT_POINTS,
+)
 from thirtyone_env.state import State
 
 IDENTITY = 0b11_10_01_00
@@ -27,9 +35,7 @@ def lane(cards: int, suit: int) -> int:
 @kernel
 def open_cards(state: State) -> int:
     """The upcard or the table, as a set."""
-    if state.upcard != NO_CARD:
-        return np.int64(state.table) | np.int64(BIT[state.upcard])
-    return np.int64(state.table)
+    return np.int64(state.table) | np.int64(BIT_OR_NOTHING[np.int64(state.upcard) & 63])
 
 
 @kernel

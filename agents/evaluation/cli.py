@@ -380,15 +380,15 @@ def main(
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     trust = arguments.count(TRUST) > 0
-    command = tyro.extras.subcommand_cli_from_dict(
-        dict(commands),
-        args=[word for word in arguments if word != TRUST],
-        prog="evaluate.py",
-        description="Policies are bots by name, or saved policies by the path of their run folder. "
-        f"{TRUST} among the words lets files of Stable-Baselines3 (.zip) be loaded too; such a "
-        "file can run any code.",
-    )
     try:
+        command = tyro.extras.subcommand_cli_from_dict(
+            dict(commands),
+            args=[word for word in arguments if word != TRUST],
+            prog="evaluate.py",
+            description="Policies are bots by name, or saved policies by the path of their run folder. "
+            f"{TRUST} among the words lets files of Stable-Baselines3 (.zip) be loaded too; such a "
+            "file can run any code.",
+        )
         with trusted_files() if trust else nullcontext():
             status = command()
     except ValueError as error:

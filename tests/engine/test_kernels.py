@@ -11,7 +11,10 @@ import thirtyone_env
 
 PACKAGE = Path(thirtyone_env.__file__).parent
 MARKS = ("kernel", "inlined_kernel", "wrapping_kernel", "entry")
-GIVEN = ("trailing_zeros", "bits_among", "prefetch", "put_bytes", "put_flags", "put_shorts")
+GIVEN = (
+    *("trailing_zeros", "bits_among", "prefetch"),
+    *("put_byte", "put_bytes", "put_flags", "put_flags_among", "put_shorts", "word_of"),
+)
 """What `_jit` makes itself."""
 BUILTINS = ("range", "len", "min", "max", "abs", "int", "float", "bool")
 SCALARS = ("int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64")

@@ -122,14 +122,21 @@ def cards_least_missed(points: int, cards: int) -> int:
 
 
 @kernel
+def best_suit_after_discard(points: int, cards: int) -> int:
+    """Best value of a hand that gives up one of some of its cards, if only suits count."""
+    if cards_to_spare(points, cards):
+        return best_suit(points)
+    if cards == 0:
+        return 0
+    place = trailing_zeros(cards_least_missed(points, cards))
+    return best_suit(points - np.int64(LANE_POINTS[place]))
+
+
+@kernel
 def best_after_discard(hand: int, cards: int, rules: Any) -> int:
     """Best value of a hand that gives up one of some of its cards."""
-    if cards and only_suits_count(hand, rules):
-        points = suit_points(hand)
-        if cards_to_spare(points, cards):
-            return best_suit(points)
-        place = trailing_zeros(cards_least_missed(points, cards))
-        return best_suit(points - np.int64(LANE_POINTS[place]))
+    if only_suits_count(hand, rules):
+        return best_suit_after_discard(suit_points(hand), cards)
     best = 0
     while cards:
         low = cards & -cards

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env._jit import entry, inlined_kernel, kernel
+from thirtyone_env._jit import entry, inlined_kernel, kernel, prefetch
 from thirtyone_env.actions import PASS, is_legal
-from thirtyone_env.arena import naming_for, outside_action, waits_outside
+from thirtyone_env.arena import AHEAD, naming_for, outside_action, waits_outside
 from thirtyone_env.bots import bot_action
 from thirtyone_env.engine import apply, deal_next
 from thirtyone_env.engine.rounds import prepare_match, set_first_dealer
@@ -213,6 +213,7 @@ def resolve_rows(
     bad = -1
     for place in range(first, after):
         row = rows[place]
+        prefetch(states, rows[min(place + AHEAD, after - 1)], "hands", "controllers")
         action = learner_action(states[row], learners[row], view[0], book, np.int64(actions[place]))
         resolved[place] = action
         if action == ILLEGAL and bad < 0:
@@ -245,6 +246,7 @@ def play_rows(
     """
     for place in range(first, after):
         row, action = rows[place], np.int64(actions[place])
+        prefetch(states, rows[min(place + AHEAD, after - 1)], "hands", "controllers")
         state, me = states[row], learners[row]
         if action == BEGIN:
             dealer = np.int64(dealers[me.start])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -122,6 +123,7 @@ BLOCKS: tuple[Block, ...] = (
 """The layout of the full observation, in order."""
 
 
+@cache
 def observation_size(num_players: int) -> int:
     """Bytes of the full observation with a number of seats."""
     return sum(block.size(num_players) for block in BLOCKS)

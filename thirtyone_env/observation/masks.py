@@ -7,24 +7,31 @@ from typing import Any
 import numpy as np
 
 from thirtyone_env._jit import kernel, put_flags
-from thirtyone_env.actions import FIRST_CARD, NUM_SLOTS, legal_cards, legal_words, slot_cards
+from thirtyone_env.actions import (
+    FIRST_CARD,
+    NUM_SLOT_ACTIONS,
+    legal_cards,
+    legal_words,
+    slot_cards,
+)
 from thirtyone_env.canonical import old_names, rename_card, rename_set
-from thirtyone_env.cards import BIT, NO_CARD, NUM_CARDS, lowest, nth_card, place_of, side_by_side
+from thirtyone_env.cards import BIT, NO_CARD, lowest, nth_card, place_of, side_by_side
 from thirtyone_env.state import State
 
 
 @kernel
 def write_mask(state: State, naming: int, out: Any, row: int) -> None:
     """Write the legal actions of the seat to act into a row (card format)."""
-    put_flags(out, row, 0, legal_words(state), FIRST_CARD)
-    legal = rename_set(legal_cards(state), naming)
-    put_flags(out, row, FIRST_CARD, side_by_side(legal), NUM_CARDS)
+    words, legal = legal_words(state), legal_cards(state)
+    legal = side_by_side(rename_set(legal, naming))
+    put_flags(out, row, 0, words | legal << FIRST_CARD, 64)
+    out[row, 64] = legal >> (64 - FIRST_CARD)
 
 
 @kernel
 def write_slot_mask(state: State, naming: int, out: Any, row: int) -> None:
     """The same in the slot format."""
-    put_flags(out, row, 0, legal_words(state), FIRST_CARD)
+    words = legal_words(state)
     legal = rename_set(legal_cards(state), naming)
     cards = rename_set(slot_cards(state, np.int64(state.seat)), naming)
     slots = 0
@@ -32,7 +39,7 @@ def write_slot_mask(state: State, naming: int, out: Any, row: int) -> None:
         card = lowest(legal)
         legal ^= np.int64(BIT[card])
         slots |= 1 << place_of(cards, card)
-    put_flags(out, row, FIRST_CARD, slots, NUM_SLOTS)
+    put_flags(out, row, 0, words | slots << FIRST_CARD, NUM_SLOT_ACTIONS)
 
 
 @kernel
