@@ -380,7 +380,7 @@ def _copying(out: Any, record: Any, field: Any, size: Any, bits: int) -> Any:
 
 if INTERPRETED:
 
-    def word_of(record: Any, field: str, index: int) -> int:
+    def word_of(record: Any, field: str, index: int) -> Any:
         """An item of a record's field of int64; `field` is a constant, `index` not negative."""
         return np.int64(record[field][index])
 

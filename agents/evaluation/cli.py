@@ -385,9 +385,9 @@ def main(
             dict(commands),
             args=[word for word in arguments if word != TRUST],
             prog="evaluate.py",
-            description="Policies are bots by name, or saved policies by the path of their run folder. "
-            f"{TRUST} among the words lets files of Stable-Baselines3 (.zip) be loaded too; such a "
-            "file can run any code.",
+            description="Policies are bots by name, or saved policies by the path of their run "
+            f"folder. {TRUST} among the words lets files of Stable-Baselines3 (.zip) be loaded "
+            "too; such a file can run any code.",
         )
         with trusted_files() if trust else nullcontext():
             status = command()

@@ -146,6 +146,22 @@ class NetworkPolicy:
         resolve_actions(states, rows, NO_BOOK.array, picked, resolved, True, True, MAX_SEATS)
         return resolved
 
+    def action_probabilities(self, tables: Tables, row: int) -> dict[int, float]:
+        """What the network gives each legal action (card format) of the seat to act in a row.
+
+        The policy itself takes the likeliest of them.
+        """
+        rows = np.array([row])
+        mask: np.ndarray = np.zeros((1, NUM_SLOT_ACTIONS), np.int8)
+        mask_rows(tables.states, rows, mask, True, True, 0, 1)
+        legal = np.flatnonzero(mask[0])
+        logits = self.logits(tables.states, rows)[0, legal].astype(np.float64)
+        chances = np.exp(logits - logits.max())
+        resolved, book = np.empty(len(legal), np.int64), NO_BOOK.array
+        every = np.full(len(legal), row)
+        resolve_actions(tables.states, every, book, legal, resolved, True, True, MAX_SEATS)
+        return dict(zip(resolved.tolist(), (chances / chances.sum()).tolist(), strict=True))
+
     def logits(self, states: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """float32[N, A]: what the network gives for the seats to act, illegal actions among it."""
         count = len(rows)

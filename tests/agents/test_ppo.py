@@ -29,8 +29,10 @@ from agents.training.ppo import response
 from agents.training.ppo.kernels import advantages
 from agents.training.ppo.league import League
 from agents.training.ppo.tables import LEARNER, LeagueVecEnv
+from tests.engine.situations import fresh_seed
 from thirtyone_env import Rules
 from thirtyone_env.adapters.sb3 import load_policy
+from thirtyone_env.arena import Tables
 from thirtyone_env.state import Phase
 
 ROOT = Path(__file__).parents[2]
@@ -394,6 +396,19 @@ def test_a_training_begins_with_a_policy(tmp_path):
         np.testing.assert_allclose(mine, given, rtol=1e-6)
     with pytest.raises(ValueError, match="start_from"):
         ppo.build(replace(TINY, start_from=str(tmp_path), hidden=(16,)))
+
+
+def test_a_network_says_how_likely_its_actions_are():
+    model = learned(TINY, 1_500)
+    policy = ppo.extract(model, TINY)
+    tables, rng = Tables(DANISH, 2, seed=fresh_seed(), matches=[0]), np.random.default_rng(1)
+    while not tables.over[0]:
+        chances = policy.action_probabilities(tables, 0)
+        legal = np.flatnonzero(tables.action_mask()[0])
+        assert sorted(chances) == legal.tolist()
+        assert sum(chances.values()) == pytest.approx(1)
+        assert max(chances, key=chances.__getitem__) == policy.act_batch(tables)[0]
+        tables.act(rng.choice(legal, 1))
 
 
 def test_saved_policies_sit_at_the_tables(tmp_path):
