@@ -259,6 +259,9 @@ def test_a_program_that_always_fails_is_given_up(program, monkeypatch):
     results = compete(policy, deals=10)
     assert results.line_ups[0].forfeited[:, :, 0].all()
     assert len(policy.processes) <= 1, "the one that told the name"
+    table = next(t for t in standings(results).tables if t.name == "standings")
+    row = next(r for r in table.records() if r["policy"] == "program")
+    assert (row["forfeits"], row["lives_per_round"]) == (20, None), "it finished no round"
 
 
 def test_elsewhere_a_fault_is_an_error(program):
