@@ -49,6 +49,10 @@ OPPONENTS = (
 """Opponents of a benchmark unless others are named."""
 
 
+ROUNDING = 1e-9
+"""By how much sums of shares may miss a par such as 1/3."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One policy against copies of one opponent."""
@@ -72,9 +76,9 @@ class Row:
     @property
     def verdict(self) -> str:
         """On which side of par the whole interval lies: "above", "below", or neither: "at"."""
-        if self.win_rate_low > self.par:
+        if self.win_rate_low > self.par + ROUNDING:
             return "above"
-        return "below" if self.win_rate_high < self.par else "at"
+        return "below" if self.win_rate_high < self.par - ROUNDING else "at"
 
 
 @dataclass(frozen=True)

@@ -31,15 +31,18 @@ def mean_by_deal(held: Sequence[tuple[Played, int]], value: Any) -> np.ndarray:
 
 def lives_per_round(
     held: Sequence[tuple[Played, int]], level: float
-) -> tuple[Estimate, Estimate, float]:
+) -> tuple[Estimate | None, Estimate | None, float]:
     """Life swing a round of one policy.
 
     Returns:
         The plain mean; the mean adjusted for luck; and how many independent matches, each played
-        once, the adjusted result is worth.
+        once, the adjusted result is worth. None and NaN for one that finished no round, as it
+        forfeited all matches.
     """
     totals = np.sum([played.lives[:, :, p].sum(axis=1) for played, p in held], axis=0)
     sizes = np.sum([played.dealt[:, :, p].sum(axis=1) for played, p in held], axis=0)
+    if not sizes.any():
+        return None, None, np.nan
     luck = np.sum([played.luck[:, :, p].sum(axis=1) for played, p in held], axis=0)
     plain, _ = ratio_interval(totals, sizes.astype(np.float64), level)
     adjusted = adjusted_totals(totals, sizes, luck)

@@ -45,6 +45,8 @@ def test_one_row_a_pairing_and_table(results):
 def test_a_bot_against_itself_is_at_par():
     row = bench([ScriptedPolicy("danish")], [ScriptedPolicy("danish")]).rows[0]
     assert (row.win_rate, row.verdict) == (0.5, "at")
+    row = bench([ScriptedPolicy("random")], [ScriptedPolicy("random")], players=(3,)).rows[0]
+    assert row.verdict == "at", "its win rate is a third but for rounding"
 
 
 def test_the_files_hold_the_same_numbers(results):

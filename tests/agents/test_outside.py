@@ -1,8 +1,8 @@
 """Policies from outside: functions, batches, compiled ones, and programs that misbehave."""
 
+import copy
 import json
 import os
-import pickle
 import shutil
 import sys
 import textwrap
@@ -146,7 +146,7 @@ def test_the_examples_play(spec, name):
     assert not results.line_ups[0].forfeited.any()
     better = play([policy, "random"], rules=DANISH, deals=20, seed=1)
     assert better.payoff(0).mean > 0.5
-    again = pickle.loads(pickle.dumps(policy))
+    again = copy.copy(policy)
     assert again.name == name
 
 
@@ -259,6 +259,9 @@ def test_a_program_that_always_fails_is_given_up(program, monkeypatch):
     results = compete(policy, deals=10)
     assert results.line_ups[0].forfeited[:, :, 0].all()
     assert len(policy.processes) <= 1, "the one that told the name"
+    table = next(t for t in standings(results).tables if t.name == "standings")
+    row = next(r for r in table.records() if r["policy"] == "program")
+    assert (row["forfeits"], row["lives_per_round"]) == (20, None), "it finished no round"
 
 
 def test_elsewhere_a_fault_is_an_error(program):
@@ -277,9 +280,9 @@ def test_every_worker_has_its_own_process(program, monkeypatch):
 def test_processes_end_with_the_policy(program):
     policy = ProcessPolicy(program().spec)
     [pid] = policy.processes
-    copy = pickle.loads(pickle.dumps(policy))
-    assert copy.processes != [pid]
-    copy.close()
+    other = copy.copy(policy)
+    assert other.processes != [pid]
+    other.close()
     del policy
     assert not alive(pid)
 
