@@ -393,7 +393,7 @@ def main() -> int:
             path.write_text(new, encoding="utf-8")
     if not arguments.check:
         for players in (2, 4):
-            if f"ranking_{players}" in numbers:
+            if "matrix" in numbers.get(f"ranking_{players}", {}):
                 picture = draw_ranking(numbers[f"ranking_{players}"], players)
                 (ASSETS / f"ranking_{players}.png").write_bytes(chart.png(picture))
     return int(arguments.check and stale)
