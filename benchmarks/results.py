@@ -59,6 +59,13 @@ ROSTER = (
     "chart:danish",
     "chart:danish,draws=lookahead:4",
 )
+PICTURES = {
+    "claims": "Every figure of every claim with its interval and the limit",
+    "ranking_2": "Payoffs of every bot against every other, heads-up",
+    "ranking_4": "Payoffs of every bot alone among copies of every other, four at the table",
+}
+"""Captions of the pictures that follow a table."""
+MISSING = "Not measured yet: `python -m benchmarks.results` with the name of the part does it."
 Part = dict[str, Any]
 
 
@@ -227,6 +234,8 @@ def ranking_4() -> Part:
 def claims() -> Part:
     """The verdicts on all claims."""
     checked = check(trials_of(load_all(), (), ()), seed=2_000, workers=1)
+    if checked.interrupted:
+        raise KeyboardInterrupt
     (ASSETS / "claims.png").write_bytes(chart.png(report.overview(checked)))
     table = report.verdict_table(checked)
     places = [
@@ -328,7 +337,8 @@ def markdown(part: Part, name: str) -> str:
     lines = [table["head"], ["---"] * len(table["head"]), *table["rows"]]
     text = "".join("| " + " | ".join(_escaped(c) for c in line) + " |\n" for line in lines)
     summary = "".join(f"{line}\n\n" for line in part.get("summary", ()))
-    return f"```\n{part['command']}\n```\n\n{summary}{text}"
+    picture = f"\n![{PICTURES[name]}](assets/{name}.png)\n" if name in PICTURES else ""
+    return f"```\n{part['command']}\n```\n\n{summary}{text}{picture}"
 
 
 def draw_ranking(part: Part, players: int) -> Figure:
@@ -351,7 +361,7 @@ def rendered(page: str, numbers: dict[str, Part]) -> str:
         for part in numbers.values():
             if block["name"] in part["tables"]:
                 return f"{block['head']}\n{markdown(part, block['name'])}\n{block['tail']}"
-        return block[0]
+        return f"{block['head']}\n{MISSING}\n\n{block['tail']}"
 
     return BLOCK.sub(written, page)
 
@@ -383,7 +393,7 @@ def main() -> int:
             path.write_text(new, encoding="utf-8")
     if not arguments.check:
         for players in (2, 4):
-            if f"ranking_{players}" in numbers:
+            if "matrix" in numbers.get(f"ranking_{players}", {}):
                 picture = draw_ranking(numbers[f"ranking_{players}"], players)
                 (ASSETS / f"ranking_{players}.png").write_bytes(chart.png(picture))
     return int(arguments.check and stale)
