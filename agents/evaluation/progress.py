@@ -22,6 +22,23 @@ from rich.text import Text
 SECONDS_BETWEEN_LINES = 10.0
 
 
+class Meter:
+    """What a command calls while it goes on.
+
+    Args:
+        advance: takes the number of units done since the last call, from any thread.
+        note: takes a few words that are shown behind the rest from then on.
+    """
+
+    def __init__(self, advance: Callable[[int], None], note: Callable[[str], None]) -> None:
+        self._advance = advance
+        self.note = note
+
+    def __call__(self, count: int) -> None:
+        """So many units more are done."""
+        self._advance(count)
+
+
 class SpeedColumn(ProgressColumn):
     """Units a second."""
 
@@ -37,8 +54,8 @@ class SpeedColumn(ProgressColumn):
 
 @contextmanager
 def progress(
-    console: Console, label: str, total: int, unit: str
-) -> Iterator[Callable[[int], None]]:
+    console: Console, label: str, total: int, unit: str, done: int = 0
+) -> Iterator[Meter]:
     """Show how far something is, how fast it goes and how long it will take.
 
     Args:
@@ -46,9 +63,10 @@ def progress(
         label: what is going on.
         total: units in all.
         unit: their name, in the plural.
+        done: units that were done before.
 
     Yields:
-        A function to be called with the number of units done since its last call, from any thread.
+        To be called with the number of units done since its last call, from any thread.
     """
     if console.is_terminal:
         columns = (
@@ -58,31 +76,38 @@ def progress(
             TextColumn(unit),
             SpeedColumn(unit),
             TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[note]}"),
         )
         with Progress(*columns, console=console) as bar:
-            task = bar.add_task(label, total=total)
-            yield lambda count: bar.advance(task, count)
+            task = bar.add_task(label, total=total, completed=done, note="")
+            yield Meter(
+                lambda count: bar.advance(task, count), lambda text: bar.update(task, note=text)
+            )
     else:
-        lines = _Lines(console, label, total, unit)
-        yield lines.advance
+        lines = _Lines(console, label, total, unit, done)
+        yield Meter(lines.advance, lines.note)
         lines.write()
 
 
 class _Lines:
-    def __init__(self, console: Console, label: str, total: int, unit: str) -> None:
+    def __init__(self, console: Console, label: str, total: int, unit: str, done: int) -> None:
         self._console, self._label, self._total, self._unit = console, label, total, unit
-        self._done = self._before = 0
+        self._begun = self._done = self._before = done
+        self._note = ""
         self._start = self._first = self._last = time.monotonic()
         self._lock = Lock()
 
     def advance(self, count: int) -> None:
         with self._lock:
-            if not self._done:  # what came before, such as compiling, says nothing of the speed
-                self._before, self._first = count, time.monotonic()
+            if self._done == self._begun:  # what came before, such as compiling, is left out
+                self._before, self._first = self._done + count, time.monotonic()
             self._done += count
             if time.monotonic() - self._last >= SECONDS_BETWEEN_LINES and self._done < self._total:
                 self._last = time.monotonic()
                 self.write()
+
+    def note(self, text: str) -> None:
+        self._note = text
 
     def write(self) -> None:
         now = time.monotonic()
@@ -94,6 +119,8 @@ class _Lines:
             parts.append(f"took {_clock(now - self._start)}")
         elif speed:
             parts.append(f"{_clock((self._total - self._done) / speed)} left")
+        if self._note:
+            parts.append(self._note)
         self._console.print(", ".join(parts), highlight=False)
 
 

@@ -27,7 +27,7 @@ from safetensors.numpy import save
 from agents.policies.files import write_bytes, write_text
 from thirtyone_env import Rules
 from thirtyone_env.arena import Tables, observe_compact_rows
-from thirtyone_env.bots import controller
+from thirtyone_env.bots import DRAWS, controller
 from thirtyone_env.observation import COMPACT_SIZE, compact_names
 from thirtyone_env.policy import act_in, choose_when_to_knock
 
@@ -35,7 +35,9 @@ FILE_NAME = "policy.safetensors"
 FORMAT = "thirtyone-knock-policy"
 VERSION = 1
 
-_GREEDY = controller("knock:greedy")
+LAST = "last"
+"""The folder, in a run folder, of the policy that a run ended with where that is not its best."""
+
 _ACTIVATIONS = ("tanh", "relu")
 
 
@@ -55,6 +57,8 @@ class KnockPolicyConfig:
     """Between the layers."""
     observation: tuple[str, ...] = field(default_factory=lambda: tuple(compact_names()))
     """The names of the numbers it reads, in order."""
+    draws: str = "greedy"
+    """The rule of the kernel that draws and discards for it."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """How it was trained; for people, not read by anything."""
 
@@ -63,8 +67,8 @@ class KnockPolicyConfig:
 class KnockPolicy:
     """Knocks when the network gives knocking a probability of one half or more.
 
-    Draws and discards are the greedy rule of the kernel; the policy is asked only where knocking
-    and continuing are both legal.
+    Draws and discards are a rule of the kernel; the policy is asked only where knocking and
+    continuing are both legal.
     """
 
     config: KnockPolicyConfig
@@ -88,7 +92,7 @@ class KnockPolicy:
     @property
     def controller(self) -> str:
         """The seat's draws and discards are the kernel's, the knocks this policy's."""
-        return "knock"
+        return f"knock:{self.config.draws}"
 
     def knock_probability(self, observations: np.ndarray) -> np.ndarray:
         """Probability of knocking float64[B] for observations float32[B, K]."""
@@ -135,7 +139,9 @@ class KnockPolicy:
             observe_compact_rows(states, asked, observations, 0, asked.size)
             return self.decide(observations)
 
-        return choose_when_to_knock(_GREEDY, decide, states, rows, slots=slots, canonical=canonical)
+        return choose_when_to_knock(
+            controller(self.controller), decide, states, rows, slots=slots, canonical=canonical
+        )
 
     def decide(self, observations: np.ndarray) -> np.ndarray:
         """int64[B]: 1 knocks, 0 goes on, for compact observations float32[B, K]."""
@@ -199,7 +205,7 @@ class KnockPolicy:
             raise PolicyFileError(f"{file} is not a readable policy: {error}") from error
         _check_observation(file, config.observation)
         try:
-            return cls(config, weights, name or file.resolve().parent.name)
+            return cls(config, weights, name or _name_of(file))
         except ValueError as error:
             raise PolicyFileError(f"{file} is not a readable policy: {error}") from error
 
@@ -224,6 +230,12 @@ def _tensor_name(i: int) -> str:
     return f"layer{i // 2}.{'bias' if i % 2 else 'weight'}"
 
 
+def _name_of(file: Path) -> str:
+    """The run folder's name; that of the last policy says so."""
+    folder = file.resolve().parent
+    return f"{folder.parent.name}-{LAST}" if folder.name == LAST else folder.name
+
+
 def _config(header: Any) -> KnockPolicyConfig:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError(f"its header does not say {FORMAT}")
@@ -231,11 +243,15 @@ def _config(header: Any) -> KnockPolicyConfig:
         raise ValueError(f"version {header.get('version')} of the format, this program: {VERSION}")
     if header["activation"] not in _ACTIVATIONS:
         raise ValueError(f"unknown activation {header['activation']!r}")
+    draws = header.get("draws", "greedy")
+    if draws not in DRAWS:
+        raise ValueError(f"unknown rule to draw by {draws!r}")
     return KnockPolicyConfig(
         rules=dict(header["rules"]),
         players=tuple(int(n) for n in header["players"]),
         activation=header["activation"],
         observation=tuple(str(name) for name in header["observation"]),
+        draws=draws,
         training=dict(header["training"]),
     )
 

@@ -102,28 +102,120 @@ def _mixture() -> dict[str, float]:
     }
 
 
-@dataclass(frozen=True)
-class KnockPpoConfig(RunConfig):
-    """Learn when to knock by proximal policy optimisation; draws and discards are the kernel's."""
+PANEL = (
+    "never_knock",
+    "threshold:21",
+    "threshold:25",
+    "threshold:27",
+    "threshold:29",
+    "threshold:31",
+    "danish",
+    "dutch",
+)
+"""Opponents of the panel unless others are named."""
 
-    algorithm: ClassVar[str] = "knock_ppo"
+
+@dataclass(frozen=True)
+class PanelConfig:
+    """What the policy is measured against while it learns."""
+
+    every: int = 1_000_000
+    """Environment steps between two evaluations; 0: none, and the last policy is the best."""
+    players: SeatCounts = ()
+    """Seat counts of the tables; none: those of the training."""
+    opponents: Names = PANEL
+    """Bots or saved policies; each fills all other seats in turn."""
+    deals: int = 300
+    """Deals a pairing, the same every time; each is played once in every rotation of the seats."""
+    seed: int = 3_000
+    """Start of the cards and of the bots' randomness; neither the training's nor the benchmark's."""
+    workers: int | None = None
+    """Threads; none: as many as this process may run at once. The numbers do not depend on them."""
+
+    def __post_init__(self) -> None:
+        _at_least(self, every=0, deals=2, seed=0)
+        if self.workers is not None:
+            _at_least(self, workers=1)
+        if not self.opponents:
+            raise ConfigError("panel needs at least one opponent")
+
+
+@dataclass(frozen=True)
+class ModelConfig(RunConfig):
+    """What every training of a model of Stable-Baselines3 has, which can be resumed."""
+
+    steps: int = 5_000_000
+    """Decisions of the learner, over all rows; rounded up to whole roll-outs."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """Where the networks are; networks this small learn faster on the processor."""
+    threads: int = 1
+    """Threads of torch; a training repeats exactly at the same number on the same machine.
+
+    Networks this small gain little from a second one, and lose a lot if another program needs it.
+    """
+    save_every: int = 1_000_000
+    """Steps between two checkpoints; the policy so far is saved with each."""
+    panel: PanelConfig = field(default_factory=PanelConfig)
+    """What the policy is measured against while it learns; the best by it is kept."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _at_least(self, steps=0, threads=1, save_every=1)
+        if not self.players:
+            raise ConfigError("players must name at least one seat count")
+        for where, sizes in (("players", self.players), ("panel.players", self.panel.players)):
+            with _named(where):
+                for size in sizes:
+                    self.resolved_rules().check_seats(size)
+
+
+@dataclass(frozen=True)
+class KnockConfig(ModelConfig):
+    """What every training has that learns when to knock; draws and discards are the kernel's."""
 
     name: str = "knock"
     """The run's folder is runs/NAME-NUMBER."""
-    steps: int = 5_000_000
-    """Knock decisions of the learner, over all rows; rounded up to whole roll-outs."""
     players: SeatCounts = (2, 4)
     """Seat counts of the tables; the rows are dealt out to them in turn."""
     opponents: Mixture = field(default_factory=_mixture)
     """Bots and how often each is drawn for a match, relative to the others."""
     copies: float = 0.9
     """Probability that all opponents of a match are copies of one bot."""
+    draws: Literal["greedy", "swedish"] = "greedy"
+    """The rule that draws and discards for the learner."""
     reward: Literal["equity", "lives"] = "equity"
     """Changes of the chance to win the match given the lives, or lives lost against the rest."""
     reward_scale: float = 3.0
     """Factor on the rewards."""
     rows: int = 1024
     """Tables played side by side."""
+    gamma: float = 1.0
+    """Discount a decision."""
+    hidden: tuple[int, ...] = (64, 64)
+    """Units of the hidden layers, of every network."""
+    activation: Literal["tanh", "relu"] = "relu"
+    """Between the layers; relu takes half the time of tanh."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _at_least(self, rows=1, reward_scale=0)
+        _shares(self, "copies", "gamma")
+        if not self.hidden or min(self.hidden) < 1:
+            raise ConfigError("hidden must name at least one layer, each of at least one unit")
+        weights = self.opponents.values()
+        if min(weights, default=0) < 0 or not any(weights):
+            raise ConfigError("opponents must give bots weights of 0 or more, one a weight above 0")
+        with _named("opponents"):
+            for name in self.opponents:
+                make_bot(name)
+
+
+@dataclass(frozen=True)
+class KnockPpoConfig(KnockConfig):
+    """Learn when to knock by proximal policy optimisation; draws and discards are the kernel's."""
+
+    algorithm: ClassVar[str] = "knock_ppo"
+
     rollout: int = 32
     """Decisions a row between two updates."""
     batch: int = 4096
@@ -136,48 +228,58 @@ class KnockPpoConfig(RunConfig):
     """At the end."""
     entropy: float = 0.01
     """Weight of the entropy bonus, which keeps the policy trying both actions."""
-    gamma: float = 1.0
-    """Discount a decision."""
     gae_lambda: float = 0.95
     """Decay of generalised advantage estimation."""
     clip: float = 0.2
     """Clip range of the probability ratio."""
-    hidden: tuple[int, ...] = (64, 64)
-    """Units of the hidden layers, of the policy and of the value network each."""
-    activation: Literal["tanh", "relu"] = "relu"
-    """Between the layers; relu takes half the time of tanh."""
-    threads: int = 1
-    """Threads of torch; a training repeats exactly at the same number on the same machine.
-
-    Networks this small gain little from a second one, and lose a lot if another program needs it.
-    """
-    save_every: int = 1_000_000
-    """Steps between two savings of the policy during the training."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _at_least(self, steps=0, rows=1, rollout=1, batch=2, epochs=1, threads=1, save_every=1)
-        _at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, reward_scale=0)
-        for name in ("copies", "gamma", "gae_lambda"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
-        if not self.hidden or min(self.hidden) < 1:
-            raise ConfigError("hidden must name at least one layer, each of at least one unit")
+        _at_least(self, rollout=1, batch=2, epochs=1)
+        _at_least(self, learning_rate=0, final_learning_rate=0, entropy=0)
+        _shares(self, "gae_lambda")
         if self.rows * self.rollout % self.batch:
             raise ConfigError(
                 f"batch must divide rows × rollout ({self.rows * self.rollout}), not {self.batch}"
             )
-        weights = self.opponents.values()
-        if min(weights, default=0) < 0 or not any(weights):
-            raise ConfigError("opponents must give bots weights of 0 or more, one a weight above 0")
-        if not self.players:
-            raise ConfigError("players must name at least one seat count")
-        with _named("players"):
-            for size in self.players:
-                self.resolved_rules().check_seats(size)
-        with _named("opponents"):
-            for name in self.opponents:
-                make_bot(name)
+
+
+@dataclass(frozen=True)
+class KnockDqnConfig(KnockConfig):
+    """Learn when to knock by deep Q-learning; draws and discards are the kernel's."""
+
+    algorithm: ClassVar[str] = "knock_dqn"
+
+    rows: int = 512
+    """Tables played side by side."""
+    batch: int = 2048
+    """Decisions a gradient step, drawn from the replay buffer."""
+    updates: int = 2
+    """Gradient steps after every decision of all rows."""
+    buffer: int = 500_000
+    """Decisions that the replay buffer holds."""
+    warm_up: int = 50_000
+    """Decisions before the first gradient step."""
+    target_every: int = 10_240
+    """Steps between two copies of the network that learns to the one that it learns from."""
+    explore: float = 1.0
+    """How likely a decision is random, at the start; it falls in a straight line."""
+    final_explore: float = 0.05
+    """And at the end of the fall."""
+    explore_share: float = 0.2
+    """Share of the steps after which that is so."""
+    learning_rate: float = 2e-3
+    """At the start; it falls in a straight line."""
+    final_learning_rate: float = 1e-5
+    """At the end."""
+    save_replay: bool = False
+    """Whether checkpoints hold the replay buffer; without, a resumed run fills a new one first."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _at_least(self, batch=2, updates=1, warm_up=0, learning_rate=0, final_learning_rate=0)
+        _at_least(self, target_every=self.rows, buffer=32 * self.rows)
+        _shares(self, "explore", "final_explore", "explore_share")
 
 
 @dataclass(frozen=True)
@@ -245,9 +347,7 @@ class ChartConfig(RunConfig):
         _at_least(self, bank=1000, batch=100, passes=1, threads=1, turns=1, value_step=1)
         _at_least(self, fit_rounds=100, score_rounds=100, table_rounds=100)
         _at_least(self, tremble=0, average_power=0, regret_power=0, lead=0, first_value=0)
-        for name in ("tremble", "calm", "memory"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
+        _shares(self, "tremble", "calm", "memory")
         if self.last_value < self.first_value:
             raise ConfigError(f"last_value must be at least {self.first_value}")
         numbers = tuple(range(min(self.players, default=2), max(self.players, default=1) + 1))
@@ -298,9 +398,7 @@ class SolverConfig(RunConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         _at_least(self, batches=1, rounds=8, turns=1, half_life=1, threads=1, save_every=1)
-        for name in ("damping", "final_damping", "explore"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
+        _shares(self, "damping", "final_damping", "explore")
         if not 0 < self.ramp <= 2 or self.turns > 50:
             raise ConfigError(
                 f"ramp must lie above 0, up to 2, and turns be at most 50, not {self.ramp} and "
@@ -323,7 +421,7 @@ class SolverConfig(RunConfig):
 
 
 ALGORITHMS: dict[str, type[RunConfig]] = {
-    config.algorithm: config for config in (KnockPpoConfig, ChartConfig, SolverConfig)
+    config.algorithm: config for config in (KnockPpoConfig, KnockDqnConfig, ChartConfig, SolverConfig)
 }
 """The configuration of every algorithm, by the name that a file says under `algorithm`."""
 
@@ -366,13 +464,19 @@ def from_mapping(data: Any) -> RunConfig:
     return config
 
 
+def to_dict(config: RunConfig) -> dict[str, Any]:
+    """The configuration as values for JSON or YAML, its algorithm among them."""
+    values: dict[str, Any] = {"algorithm": config.algorithm}
+    return values | _plain(dataclasses.asdict(config))
+
+
 def to_yaml(config: RunConfig) -> str:
     """The configuration as YAML text that `load` reads back as the same."""
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     text = io.StringIO()
-    yaml.dump({"algorithm": config.algorithm, **_plain(dataclasses.asdict(config))}, text)
+    yaml.dump(to_dict(config), text)
     return text.getvalue()
 
 
@@ -456,6 +560,12 @@ def _at_least(config: Any, **bounds: float) -> None:
         value = getattr(config, name)
         if not value >= bound:
             raise ConfigError(f"{name} must be at least {bound}, not {value}")
+
+
+def _shares(config: Any, *names: str) -> None:
+    for name in names:
+        if not 0 <= getattr(config, name) <= 1:
+            raise ConfigError(f"{name} must lie between 0 and 1, not {getattr(config, name)}")
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,51 @@
+"""Curves of a run: lines of a CSV file, each written when it is known, and TensorBoard scalars."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from agents.policies.files import write_text
+
+STEPS = "steps"
+
+
+class Curve:
+    """A CSV file whose first column is the step.
+
+    Args:
+        path: the file. What it says up to `step` stays; later lines, and a half-written one, are
+            of a process that was stopped after its last checkpoint, and are taken away.
+        step: where the run begins or goes on.
+    """
+
+    def __init__(self, path: Path, step: int = 0) -> None:
+        self.path = path
+        rows = list(csv.reader(io.StringIO(path.read_text("utf-8")))) if path.exists() else []
+        self._names = tuple(rows[0][1:]) if rows else ()
+        good = [row for row in rows[1:] if len(row) == len(rows[0]) and int(row[0]) <= step]
+        if rows:
+            write_text(path, _lines([rows[0], *good]))
+
+    def add(self, step: int, numbers: Mapping[str, float]) -> None:
+        """Write one line.
+
+        Raises:
+            ValueError: if the columns are not those of the first line.
+            OSError: if it cannot be written.
+        """
+        if not self._names:
+            self._names = tuple(numbers)
+            write_text(self.path, _lines([[STEPS, *numbers]]))
+        if tuple(numbers) != self._names:
+            raise ValueError(f"columns {tuple(numbers)} instead of {self._names}")
+        with self.path.open("a", encoding="utf-8", newline="") as file:
+            file.write(_lines([[step, *(round(float(value), 5) for value in numbers.values())]]))
+
+
+def _lines(rows: Sequence[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
