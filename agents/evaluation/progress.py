@@ -53,9 +53,7 @@ class SpeedColumn(ProgressColumn):
 
 
 @contextmanager
-def progress(
-    console: Console, label: str, total: int, unit: str, done: int = 0
-) -> Iterator[Meter]:
+def progress(console: Console, label: str, total: int, unit: str, done: int = 0) -> Iterator[Meter]:
     """Show how far something is, how fast it goes and how long it will take.
 
     Args:

@@ -1,8 +1,9 @@
 """The learning algorithms by name: each is a module, imported when a run needs it.
 
-Such a module has `TITLE`, what its policies are about; `STEPS`, what its budget counts;
-`planned_steps(config)`; and `train(config, folder, advance)`, which leaves in the folder a policy
-that `agents.policies.make` finds there.
+Such a module has `TITLE`, what its policies are about; `STEPS`, what its budget counts; and
+`planned_steps(config)`. Where a model of Stable-Baselines3 learns it has `prepare(config)`, and
+`agents.training.learning.learn` does the rest; else `train(config, folder, advance)`, which leaves
+in the folder a policy that `agents.policies.make` finds there.
 """
 
 from __future__ import annotations
@@ -10,10 +11,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from agents.training.config import ALGORITHMS, ChartConfig, KnockPpoConfig, RunConfig, SolverConfig
+from agents.training.config import (
+    ALGORITHMS,
+    ChartConfig,
+    KnockDqnConfig,
+    KnockPpoConfig,
+    RunConfig,
+    SolverConfig,
+)
 
 MODULES: dict[str, str] = {
     KnockPpoConfig.algorithm: "agents.training.knock_ppo",
+    KnockDqnConfig.algorithm: "agents.training.knock_dqn",
     SolverConfig.algorithm: "agents.training.solver",
 }
 """The module of every algorithm but charts, which have a report of their own."""

@@ -1,8 +1,7 @@
-"""The command `train.py`: configuration, training, benchmark, report."""
+"""The command `train.py`: training, benchmark, report and card; resuming, sweeps, export."""
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -13,17 +12,29 @@ from rich.console import Console
 
 from agents.evaluation import benchmark, chart_report, report
 from agents.evaluation.cli import BenchmarkCommand
+from agents.evaluation.exploit import RULE_BOTS, Exploitation, FixedExploiter, exploit
 from agents.evaluation.progress import progress
 from agents.policies import TablePolicy, make, saved_in
-from agents.training import run
+from agents.training import card
 from agents.training.algorithms import algorithm_of
 from agents.training.charts import training as charts
-from agents.training.config import ChartConfig, RunConfig, load
+from agents.training.config import ChartConfig, ModelConfig, RunConfig, load
+from agents.training.panel import PanelResult
+from agents.training.run import FINISHED, MEASURING, DivergedError, Run, RunError, find, start
+from agents.training.stopping import Interrupted, Stop, stopping
 from thirtyone_env.charts import Chart
+from thirtyone_env.threads import usable_cores
 
 INTERRUPTED = 130
 WRONG_USE = 2
-USAGE = "usage: train.py CONFIG.yaml [--key value ...]; train.py CONFIG.yaml --help lists the keys"
+FAILED = 1
+USAGE = """\
+usage: train.py CONFIG.yaml [--key value ...]                      train; --help lists the keys
+       train.py --resume RUN                                       go on with a run that was stopped
+       train.py CONFIG.yaml --sweep SWEEP.yaml [--key value ...]   search for good values of keys
+       train.py --export RUN                                       write RUN/model.zip, for SB3
+
+Ctrl-C saves and stops (status 130), a second one quits at once."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,43 +44,170 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the words after the program's name; those of the process if not given.
 
     Returns:
-        The exit status: 0, 2 for a wrong command line or configuration, 130 when interrupted.
+        The exit status: 0; 1 for a training that failed; 2 for a wrong command line, configuration
+        or run folder; 130 when interrupted, 143 when terminated.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    if not arguments or arguments[0].startswith("-"):
-        asked = bool(arguments) and arguments[0] in ("-h", "--help")
-        (Console() if asked else errors).print(USAGE, markup=False, highlight=False)
-        return 0 if asked else WRONG_USE
-    try:
-        config = parse(arguments[0], arguments[1:])
-        opponents = [make(name) for name in config.benchmark.opponents]
-        for opponent in opponents:
-            for size in config.benchmark.players:
-                opponent.check(config.resolved_rules(), size)
-        compare = None
-        if isinstance(config, ChartConfig) and config.compare:
-            compare = Chart.load(config.compare)
-    except ValueError as error:
-        errors.print(f"error: {error}", markup=False)
-        return WRONG_USE
-    # A shell that starts a command in the background lets it ignore Ctrl-C; a training must not.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     console = Console(highlight=False, soft_wrap=True)
-    folder = run.start(config)
+    first = arguments[0] if arguments else ""
+    if not first or (first.startswith("-") and first not in ("--resume", "--export")):
+        asked = first in ("-h", "--help")
+        (console if asked else errors).print(USAGE, markup=False)
+        return 0 if asked else WRONG_USE
+    with stopping() as stop:
+        try:
+            return _command(arguments, stop, console, errors)
+        except KeyboardInterrupt as interrupt:
+            return interrupt.status if isinstance(interrupt, Interrupted) else INTERRUPTED
+        except ValueError as error:
+            errors.print(f"error: {error}", markup=False)
+            return WRONG_USE
+
+
+def _command(arguments: list[str], stop: Stop, console: Console, errors: Console) -> int:
+    """Do what the command line says.
+
+    Raises:
+        ValueError: for a wrong command line, configuration or run folder.
+        KeyboardInterrupt: when interrupted.
+    """
+    if arguments[0] in ("--resume", "--export"):
+        word, *runs = arguments
+        if len(runs) != 1:
+            raise RunError(
+                f"{word} takes one run folder and nothing else, not {len(runs)} words; what a run "
+                "was begun with cannot be changed"
+            )
+        if word == "--export":
+            from agents.training.export import export
+
+            console.print(f"written: {export(runs[0])}", markup=False)
+            return 0
+        return _resume(runs[0], stop, console, errors)
+    path, *overrides = arguments
+    sweep = _taken_out(overrides, "--sweep")
+    config = parse(path, overrides)
+    _check(config)
+    if sweep is not None:
+        from agents.training.sweep import run_sweep
+
+        return run_sweep(config, Path(sweep), stop, console)
+    folder = start(config)
     console.print(f"run folder: {folder}", markup=False)
+    return _go(Run(folder), config, stop, console, errors)
+
+
+def _taken_out(words: list[str], option: str) -> str | None:
+    """The value of an option, which is taken out of the words; None if it is not there."""
+    for i, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == option:
+            del words[i]
+            if equals:
+                return value
+            if i >= len(words):
+                raise RunError(f"{option} takes a file")
+            return words.pop(i)
+    return None
+
+
+def _check(config: RunConfig) -> None:
+    """Find now what would stop the run at its end.
+
+    Raises:
+        ValueError: for opponents that there are not or that refuse the tables, and devices.
+    """
+    for name in config.benchmark.opponents:
+        opponent = make(name)
+        for size in config.benchmark.players:
+            opponent.check(config.resolved_rules(), size)
+    if isinstance(config, ChartConfig) and config.compare:
+        Chart.load(config.compare)
+    if isinstance(config, ModelConfig):
+        for name in config.panel.opponents if config.panel.every else ():
+            opponent = make(name)
+            for size in config.panel.players or config.players:
+                opponent.check(config.resolved_rules(), size)
+        if config.device == "cuda":
+            import torch
+
+            if not torch.cuda.is_available():
+                raise RunError("device: there is no cuda here; cpu is quicker for such networks")
+
+
+def _resume(path: str, stop: Stop, console: Console, errors: Console) -> int:
+    """Go on with a run.
+
+    Raises:
+        RunError: if there is nothing to go on with.
+    """
+    run, config = find(path)
+    if not isinstance(config, ModelConfig):
+        raise RunError(f"{path}: a run of {config.algorithm} cannot be resumed; begin a new one")
+    if run.about()["stage"] == FINISHED:
+        raise RunError(f"{path} is finished; its report is {run.folder / report.PAGE}")
+    _check(config)
+    return _go(run, config, stop, console, errors)
+
+
+def _go(run: Run, config: RunConfig, stop: Stop, console: Console, errors: Console) -> int:
+    """Train, measure and report, as far as that is not done yet."""
+    folder = run.folder
+    again = f"; go on with: train.py --resume {folder}" if isinstance(config, ModelConfig) else ""
     try:
         if isinstance(config, ChartConfig):
-            _run_chart(config, folder, compare, console)
+            with run.session(0):
+                compare = Chart.load(config.compare) if config.compare else None
+                _run_chart(config, folder, compare, console)
+        elif isinstance(config, ModelConfig):
+            _run_model(run, config, stop, console)
         else:
-            _run(config, folder, opponents, console)
+            with run.session(0):
+                algorithm = algorithm_of(config)
+                steps = algorithm.planned_steps(config)
+                begun = time.monotonic()
+                with progress(console, "training", steps, algorithm.STEPS) as advance:
+                    algorithm.train(config, folder, advance)
+                _report(run, config, time.monotonic() - begun, None, console)
+        run.set_stage(FINISHED)
     except KeyboardInterrupt:
         what = (
             f"the policy so far is in {folder}" if saved_in(folder) else "there was no policy yet"
         )
-        console.print(f"interrupted; {what}", markup=False)
-        return INTERRUPTED
+        console.print(f"interrupted; {what}{again}", markup=False)
+        raise
+    except DivergedError as error:
+        errors.print(f"error: the training diverged: {error}{again}", markup=False)
+        return FAILED
+    except OSError as error:
+        errors.print(f"error: {error}; what was saved before is in {folder}{again}", markup=False)
+        return FAILED
     return 0
+
+
+def _run_model(run: Run, config: ModelConfig, stop: Stop, console: Console) -> None:
+    """Train a model of Stable-Baselines3, from where it is.
+
+    Raises:
+        RunError: if the training diverges.
+    """
+    from agents.training.learning import learn, progress_of
+
+    if config.device != "cpu":
+        console.print("note: networks this small learn faster with device: cpu")
+    algorithm = algorithm_of(config)
+    total, done = algorithm.planned_steps(config), progress_of(run.folder).step
+    if done:
+        console.print(f"going on at step {done:,} of {total:,}")
+    with run.session(done):
+        if done < total or not total:
+            with progress(console, "training", total, algorithm.STEPS, done) as meter:
+                learn(algorithm.prepare, config, run.folder, meter=meter, stop=stop)
+        stop.check()
+        run.set_stage(MEASURING)
+        after = progress_of(run.folder)
+        _report(run, config, after.seconds, after.best, console)
 
 
 def parse(path: str, overrides: Sequence[str] = ()) -> RunConfig:
@@ -89,17 +227,13 @@ def parse(path: str, overrides: Sequence[str] = ()) -> RunConfig:
     )
 
 
-def _run(
-    config: RunConfig, folder: Path, opponents: Sequence[TablePolicy], console: Console
+def _report(
+    run: Run, config: RunConfig, seconds: float, best: PanelResult | None, console: Console
 ) -> None:
-    algorithm = algorithm_of(config)
-    start = time.monotonic()
-    steps = algorithm.planned_steps(config)
-    with progress(console, "training", steps, algorithm.STEPS) as advance:
-        algorithm.train(config, folder, advance)
-    seconds = time.monotonic() - start
+    """Measure the policy of a run; write its report and its card."""
+    folder, algorithm, measured = run.folder, algorithm_of(config), config.benchmark
     policy = make(str(folder))
-    measured = config.benchmark
+    opponents = [make(name) for name in measured.opponents]
     total = benchmark.count_deals(1, len(opponents), len(measured.players), measured.deals)
     with progress(console, "benchmark", total, "deals") as advance:
         results = benchmark.run(
@@ -112,28 +246,54 @@ def _run(
             workers=measured.workers,
             progress=advance,
         )
+    steps = f"{algorithm.planned_steps(config):,} {algorithm.STEPS}"
+    repeat = BenchmarkCommand(
+        policies=(str(folder),),
+        rules=config.rules,
+        house_rules=config.house_rules,
+        players=measured.players,
+        opponents=measured.opponents,
+        deals=measured.deals,
+        seed=measured.seed,
+    ).command_line()
     page = report.write(
         results,
         folder,
         title=f"{algorithm.TITLE}: {policy.name}",
         facts={
-            "Training": f"{steps:,} {algorithm.STEPS} of {config.algorithm} at tables of "
+            "Training": f"{steps} of {config.algorithm} at tables of "
             f"{' and '.join(str(n) for n in config.players)}, seed {config.seed}, "
             f"{seconds:.0f} seconds",
             "Configuration": "config.yaml in the same folder",
         },
-        repeat=BenchmarkCommand(
-            policies=(str(folder),),
-            rules=config.rules,
-            house_rules=config.house_rules,
-            players=measured.players,
-            opponents=measured.opponents,
-            deals=measured.deals,
-            seed=measured.seed,
-        ).command_line(),
+        repeat=repeat,
     )
+    trained = card.Trained(algorithm.TITLE, config, steps, seconds, best)
+    card.write(folder, trained, results, _exploited(policy, config, console), repeat)
     console.print(report.table(results))
     console.print(f"policy and report: {page}", markup=False)
+
+
+def _exploited(policy: TablePolicy, config: RunConfig, console: Console) -> list[Exploitation]:
+    """What rule bots gain against a policy, at every size of table that it learned at."""
+    deals = config.benchmark.exploit_deals
+    if not deals:
+        return []
+    total = len(config.players) * len(RULE_BOTS)
+    with progress(console, "exploiters", total, "bots") as advance:
+        return [
+            exploit(
+                policy,
+                [FixedExploiter(name) for name in RULE_BOTS],
+                rules=config.resolved_rules(),
+                num_players=size,
+                deals=deals,
+                seed=config.benchmark.seed,
+                workers=config.benchmark.workers or usable_cores(),
+                progress=advance,
+            )
+            for size in config.players
+        ]
 
 
 def _run_chart(config: ChartConfig, folder: Path, compare: Chart | None, console: Console) -> None:

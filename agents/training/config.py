@@ -10,11 +10,11 @@ import dataclasses
 import difflib
 import io
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -31,6 +31,8 @@ from agents.evaluation.options import (
 from thirtyone_env import Rules, make_bot
 from thirtyone_env.bots import drawing
 
+Config = TypeVar("Config")
+
 
 @dataclass(frozen=True)
 class BenchmarkConfig:
@@ -44,11 +46,13 @@ class BenchmarkConfig:
     """Deals a pairing; each is played once in every rotation of the seats."""
     seed: int = 2_000
     """Start of the cards and of the bots' randomness; not the seed of the training."""
+    exploit_deals: int = 1_000
+    """Deals a rule bot plays alone among copies of the policy, for the card; 0: none."""
     workers: int | None = None
     """Threads; none: as many as this process may run at once. The numbers do not depend on them."""
 
     def __post_init__(self) -> None:
-        _at_least(self, deals=2, seed=0)
+        _at_least(self, deals=2, seed=0, exploit_deals=0)
         if self.workers is not None:
             _at_least(self, workers=1)
         if not self.players or not self.opponents:
@@ -128,7 +132,7 @@ class PanelConfig:
     deals: int = 300
     """Deals a pairing, the same every time; each is played once in every rotation of the seats."""
     seed: int = 3_000
-    """Start of the cards and of the bots' randomness; neither the training's nor the benchmark's."""
+    """Start of the cards and of the bots' randomness; not the training's, nor the benchmark's."""
     workers: int | None = None
     """Threads; none: as many as this process may run at once. The numbers do not depend on them."""
 
@@ -421,7 +425,8 @@ class SolverConfig(RunConfig):
 
 
 ALGORITHMS: dict[str, type[RunConfig]] = {
-    config.algorithm: config for config in (KnockPpoConfig, KnockDqnConfig, ChartConfig, SolverConfig)
+    config.algorithm: config
+    for config in (KnockPpoConfig, KnockDqnConfig, ChartConfig, SolverConfig)
 }
 """The configuration of every algorithm, by the name that a file says under `algorithm`."""
 
@@ -432,7 +437,15 @@ def load(path: Path | str) -> RunConfig:
     Raises:
         ConfigError: if it is missing, not YAML, or says something no field expects.
     """
-    path = Path(path)
+    return read(Path(path), from_mapping)
+
+
+def read(path: Path, meaning: Callable[[Any], Config]) -> Config:
+    """What a YAML file means; its name stands before whatever is wrong.
+
+    Raises:
+        ConfigError: if it is missing, not YAML, or means nothing.
+    """
     try:
         data = YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -440,7 +453,7 @@ def load(path: Path | str) -> RunConfig:
     except YAMLError as error:
         raise ConfigError(f"{path}: {_yaml_problem(error)}") from error
     try:
-        return from_mapping({} if data is None else data)
+        return meaning({} if data is None else data)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
 
@@ -460,7 +473,7 @@ def from_mapping(data: Any) -> RunConfig:
             f"algorithm must be one of {', '.join(ALGORITHMS)}, not {algorithm!r}"
             + _nearest(str(algorithm), ALGORITHMS)
         )
-    config: RunConfig = _build(ALGORITHMS[algorithm], values, "")
+    config: RunConfig = build(ALGORITHMS[algorithm], values, "")
     return config
 
 
@@ -480,7 +493,7 @@ def to_yaml(config: RunConfig) -> str:
     return text.getvalue()
 
 
-def _build(cls: type[Any], values: Mapping[Any, Any], where: str) -> Any:
+def build(cls: type[Any], values: Mapping[Any, Any], where: str) -> Any:
     """An instance of a dataclass from a mapping, every key and type checked."""
     hints = get_type_hints(cls, include_extras=False)
     allowed = [each.name for each in dataclasses.fields(cls)]
@@ -491,18 +504,20 @@ def _build(cls: type[Any], values: Mapping[Any, Any], where: str) -> Any:
             f"unknown key {where}{key}{_nearest(str(key).replace('-', '_'), allowed)}; "
             f"allowed: {', '.join(sorted(allowed))}"
         )
-    arguments = {key: _convert(value, hints[key], where + key) for key, value in values.items()}
+    arguments = {key: convert(value, hints[key], where + key) for key, value in values.items()}
     return cls(**arguments)
 
 
-def _convert(value: Any, kind: Any, where: str) -> Any:
+def convert(value: Any, kind: Any, where: str) -> Any:
     """`value` as a `kind`, or a ConfigError that says what was expected."""
+    if kind is Any:
+        return value
     origin, args = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind):
         if not isinstance(value, Mapping):
             raise ConfigError(f"{where} must be keys and values, not {value!r}")
         assert isinstance(kind, type)
-        return _build(kind, value, f"{where}.")
+        return build(kind, value, f"{where}.")
     if origin is Literal:
         if value not in args:
             choices = ", ".join(str(choice) for choice in args)
@@ -512,12 +527,12 @@ def _convert(value: Any, kind: Any, where: str) -> Any:
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise ConfigError(f"{where} must be a list, not {value!r}")
-        return tuple(_convert(item, args[0], f"{where}[{i}]") for i, item in enumerate(value))
+        return tuple(convert(item, args[0], f"{where}[{i}]") for i, item in enumerate(value))
     if origin is dict:
         if not isinstance(value, Mapping):
             raise ConfigError(f"{where} must be keys and values, not {value!r}")
         return {
-            _convert(key, args[0], where): _convert(item, args[1], f"{where}.{key}")
+            convert(key, args[0], where): convert(item, args[1], f"{where}.{key}")
             for key, item in value.items()
         }
     if origin in (Union, types.UnionType):

@@ -24,16 +24,12 @@ from stable_baselines3.common.callbacks import BaseCallback
 from agents.evaluation.progress import Meter
 from agents.policies import TablePolicy, make
 from agents.policies.neural import LAST
-from agents.training.checkpoint import (
-    CheckpointError,
-    Checkpoints,
-    generators,
-    restore_generators,
-)
+from agents.training.checkpoint import Checkpoints, generators, restore_generators
 from agents.training.config import ModelConfig, to_dict
-from agents.training.curve import Curve
+from agents.training.curve import Curve, Scalars
 from agents.training.models import infinite_part, model_state, restore_model
 from agents.training.panel import Panel, PanelResult
+from agents.training.run import DivergedError, RunError
 from agents.training.stopping import Stop, stopping
 
 CHECKPOINTS = "checkpoints"
@@ -80,14 +76,6 @@ class Learning:
     """Whether it holds the replay buffer too."""
 
 
-class DivergedError(RuntimeError):
-    """A loss or a parameter is no finite number any more; the message says which, and where."""
-
-
-class ResumeError(ValueError):
-    """A run that cannot go on; the message says why."""
-
-
 Prepare = Callable[[Any], Learning]
 
 
@@ -118,7 +106,7 @@ def learn(
     Raises:
         Interrupted: when it was asked to stop, once everything is saved.
         DivergedError: if the model is no good any more; the last good checkpoint is still there.
-        ResumeError: for a checkpoint of another configuration, or one that does not fit.
+        RunError: for a checkpoint of another configuration, or one that does not fit.
         CheckpointError: if there are checkpoints and none can be read.
         OSError: if something cannot be written; the last checkpoint is still there.
     """
@@ -161,14 +149,30 @@ def global_state_kept() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def steps_done(folder: Path) -> int:
-    """How far the newest checkpoint of a run is; 0 where there is none.
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    step: int = 0
+    seconds: float = 0.0
+    """Of training, without what was lost by being killed."""
+    best: PanelResult | None = None
+    """What the panel said of the policy that was kept."""
+
+
+def progress_of(folder: Path) -> Progress:
+    """How far the newest checkpoint in a run folder is.
 
     Raises:
         CheckpointError: if there are checkpoints and none can be read.
     """
     state = Checkpoints(folder / CHECKPOINTS).newest()
-    return 0 if state is None else int(state["step"])
+    return Progress() if state is None else _progress(state)
+
+
+def _progress(state: Mapping[str, Any]) -> Progress:
+    best = None if state["best"] is None else PanelResult.from_dict(state["best"])
+    return Progress(int(state["step"]), float(state["seconds"]), best)
 
 
 def _ignore(_: object) -> None:
@@ -187,12 +191,13 @@ class _Watch(BaseCallback):
         self.checkpoints = Checkpoints(folder / CHECKPOINTS)
         self.best: PanelResult | None = None
         self.seen = self.saved = self.judged = 0
+        self.seconds = 0.0
+        self._clock = self._lap = time.monotonic()
         self._played: dict[str, float] = {}
         self._resume()
         self.curve = Curve(folder / CURVE, self.seen)
         self.panel_curve = Curve(folder / PANEL_CURVE, self.seen)
         self.panel = _panel(config)
-        self._clock = time.monotonic()
 
     @property
     def step(self) -> int:
@@ -207,16 +212,19 @@ class _Watch(BaseCallback):
             return
         differing = differences(state["config"], to_dict(self.config))
         if differing:
-            raise ResumeError(f"the run was begun with another configuration: {differing}")
+            raise RunError(f"the run was begun with another configuration: {differing}")
         try:
             restore_model(self.learning.model, state["model"])
             for name, part in self.learning.parts.items():
                 part.restore(state["parts"][name])
             restore_generators(state["generators"])
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise ResumeError(f"the checkpoint of step {state['step']:,} does not fit: {error}") from error
-        self.best = None if state["best"] is None else PanelResult.from_dict(state["best"])
-        self.seen = self.saved = int(state["step"])
+            raise RunError(
+                f"the checkpoint of step {state['step']:,} does not fit: {error}"
+            ) from error
+        before = _progress(state)
+        self.best, self.seconds = before.best, before.seconds
+        self.seen = self.saved = before.step
         self.judged = int(state["judged"])
         if self.best is not None:
             self.meter.note(self.best.note)
@@ -224,13 +232,11 @@ class _Watch(BaseCallback):
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Scalars for TensorBoard, those that a stopped process wrote too much taken back."""
-        from torch.utils.tensorboard import SummaryWriter
-
-        self.board = SummaryWriter(str(self.folder / TENSORBOARD), purge_step=self.seen + 1)  # type: ignore[no-untyped-call]
+        self.board = Scalars(self.folder / TENSORBOARD, self.seen)
         try:
             yield
         finally:
-            self.board.close()  # type: ignore[no-untyped-call]
+            self.board.close()
 
     def _on_step(self) -> bool:
         return True
@@ -252,18 +258,15 @@ class _Watch(BaseCallback):
             self._write_curve(new)
             self.seen = self.step
             self.meter(new)
-        every = self.config.panel.every
-        if self.panel and (self.step // every > self.judged // every or self._last_to_judge(ended)):
-            self.judge()
-        asked = self.stop.number is not None
-        if self.step - self.saved >= self.config.save_every or (self.saved < self.step and asked):
-            self.save()
-        elif ended and (new or self.saved < self.step):
-            self.save()
+        if self.panel is not None and self.step > self.judged:
+            every = self.config.panel.every
+            if ended or self.step // every > self.judged // every:
+                self.judge()
+        if self.step > self.saved:
+            asked = self.stop.number is not None
+            if ended or asked or self.step - self.saved >= self.config.save_every:
+                self.save()
         self.stop.check()
-
-    def _last_to_judge(self, ended: bool) -> bool:
-        return ended and self.judged < self.step
 
     def check_finite(self, cause: Exception | None = None) -> None:
         """Refuse a model whose loss or parameters are no finite numbers.
@@ -272,6 +275,8 @@ class _Watch(BaseCallback):
             DivergedError: if it is one.
         """
         problem = infinite_part(self.learning.model)
+        if not problem and cause is not None and "invalid values" in str(cause):
+            problem = "the network's outputs are no numbers"
         if problem:
             raise DivergedError(
                 f"{problem} by step {self.step:,}; the last good checkpoint is that of step "
@@ -285,8 +290,8 @@ class _Watch(BaseCallback):
         result = self.panel.judge(policy, self.step)
         self.judged = self.step
         self.panel_curve.add(self.step, result.numbers())
-        for name, value in result.numbers().items():
-            self.board.add_scalar(f"panel/{name}", value, self.step)  # type: ignore[no-untyped-call]
+        scalars = {f"panel/{name}": value for name, value in result.numbers().items()}
+        self.board.add(self.step, scalars)
         self.meter.note(result.note)
         if self.best is None or result.score.mean >= self.best.score.mean:
             self.best = result
@@ -299,10 +304,13 @@ class _Watch(BaseCallback):
         policy.save(self.folder / LAST)
         if self.best is None:
             policy.save(self.folder)
+        now = time.monotonic()
+        self.seconds, self._clock = self.seconds + now - self._clock, now
         self.checkpoints.save(
             self.step,
             {
                 "step": self.step,
+                "seconds": self.seconds,
                 "config": to_dict(self.config),
                 "model": model_state(self.learning.model, replay=self.learning.save_replay),
                 "parts": {name: part.state() for name, part in self.learning.parts.items()},
@@ -317,13 +325,12 @@ class _Watch(BaseCallback):
         numbers = {**self._played, **self.learning.updated()}
         self.curve.add(self.step, numbers)
         now = time.monotonic()
-        seconds, self._clock = now - self._clock, now
+        seconds, self._lap = now - self._lap, now
         scalars = {f"run/{name}": value for name, value in numbers.items()}
         scalars["run/steps_per_second"] = new / max(seconds, 1e-9)
         losses = self.learning.model.logger.name_to_value
         scalars |= {name: value for name, value in losses.items() if name.startswith("train/")}
-        for name, value in scalars.items():
-            self.board.add_scalar(name, value, self.step)  # type: ignore[no-untyped-call]
+        self.board.add(self.step, scalars)
 
 
 def _panel(config: ModelConfig) -> Panel | None:
@@ -350,15 +357,3 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any], where: str = 
         elif old != new:
             parts.append(f"{where}{key} was {old!r} and is {new!r}")
     return "; ".join(part for part in parts if part)
-
-
-__all__ = [
-    "CheckpointError",
-    "DivergedError",
-    "Learning",
-    "ResumeError",
-    "SavedPolicy",
-    "Stateful",
-    "learn",
-    "steps_done",
-]
