@@ -23,9 +23,12 @@ sys.path.insert(0, str(DOCS.parent))
 from agents.training.config import (  # noqa: E402
     BenchmarkConfig,
     ChartConfig,
+    KnockDqnConfig,
     KnockPpoConfig,
+    PanelConfig,
     SolverConfig,
 )
+from agents.training.sweep import Dimension, SweepConfig  # noqa: E402
 from thirtyone_env import PRESETS, Rules, actions, bots, observation  # noqa: E402
 from thirtyone_env import rules as rules_module  # noqa: E402
 from thirtyone_env.cards import NAMES, NUM_CARDS, RANKS  # noqa: E402
@@ -213,9 +216,13 @@ def config_rows(cls: type) -> str:
     for base in reversed(cls.__mro__):
         if dataclasses.is_dataclass(base):
             docs |= field_docs(base)
-    default = cls()
+    default = cls(**NEEDED.get(cls, {}))
     rows = [
-        (f"`{field.name}`", config_value(getattr(default, field.name)), docs[field.name])
+        (
+            f"`{field.name}`",
+            "" if field.name in NEEDED.get(cls, {}) else config_value(getattr(default, field.name)),
+            docs[field.name],
+        )
         for field in dataclasses.fields(cls)
         if not dataclasses.is_dataclass(getattr(default, field.name))
     ]
@@ -233,6 +240,13 @@ def config_value(value: Any) -> str:
     return shown(value)
 
 
+NEEDED: dict[type, dict[str, Any]] = {
+    SweepConfig: {"space": {"": Dimension(choices=(0,))}},
+    Dimension: {"choices": (0,)},
+}
+"""What a configuration is not made without; it has no default."""
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "rules.fields": rules_fields,
     "rules.presets": rules_presets,
@@ -244,6 +258,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "observation.compact": observation_compact,
     "bots": bots_table,
     "training.knock_ppo": lambda: config_rows(KnockPpoConfig),
+    "training.knock_dqn": lambda: config_rows(KnockDqnConfig),
+    "training.panel": lambda: config_rows(PanelConfig),
+    "training.sweep": lambda: config_rows(SweepConfig),
+    "training.dimension": lambda: config_rows(Dimension),
     "training.chart": lambda: config_rows(ChartConfig),
     "training.solver": lambda: config_rows(SolverConfig),
     "training.benchmark": lambda: config_rows(BenchmarkConfig),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents.small import small_policy
 from thirtyone_env import PRESETS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,4 +48,6 @@ def examples():
 @pytest.mark.parametrize(("name", "block"), list(examples()))
 def test_the_examples_run(name, block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "quickstart-1").mkdir(parents=True)
+    small_policy().save(tmp_path / "runs" / "quickstart-1")
     exec(compile(block, name, "exec"), {"__name__": "example"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -19,11 +20,12 @@ from agents.evaluation.progress import progress
 from agents.evaluation.standings import Standings, standings
 from agents.evaluation.tables import DataTable, to_json
 from agents.evaluation.threshold_tables import summary_of, tables_of
-from agents.policies import make
+from agents.policies import make, trusted_files
 from agents.policies.files import write_bytes
 
 INTERRUPTED = 130
 WRONG_USE = 2
+TRUST = "--trust"
 
 
 def check_format(format: str, out: Path | None) -> None:
@@ -379,11 +381,18 @@ def main(
         The exit status: 0, 2 for a wrong command line, 130 when interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    trust = arguments.count(TRUST) > 0
     command = tyro.extras.subcommand_cli_from_dict(
-        dict(commands), args=arguments, prog="evaluate.py"
+        dict(commands),
+        args=[word for word in arguments if word != TRUST],
+        prog="evaluate.py",
+        description="Policies are bots by name, or saved policies by the path of their run folder. "
+        f"{TRUST} among the words lets files of Stable-Baselines3 (.zip) be loaded too; such a "
+        "file can run any code.",
     )
     try:
-        status = command()
+        with trusted_files() if trust else nullcontext():
+            status = command()
     except ValueError as error:
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"error: {error}", markup=False)
         return WRONG_USE

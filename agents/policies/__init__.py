@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -18,6 +21,7 @@ from thirtyone_env.policy import Bot, KernelBot
 
 CHART_FILE = "chart.json"
 """What a run folder of a chart holds."""
+_TRUSTED: ContextVar[bool] = ContextVar("_TRUSTED", default=False)
 
 __all__ = [
     "DecidingPolicy",
@@ -31,6 +35,7 @@ __all__ = [
     "saved_in",
     "seated",
     "split_names",
+    "trusted_files",
 ]
 
 
@@ -67,6 +72,8 @@ def make(name_or_path: str) -> TablePolicy:
     """
     path = Path(name_or_path)
     if path.exists():
+        if path.suffix == ".zip":
+            return _of_zip(path)
         tables = path / SOLVER_FILE if path.is_dir() else path
         if tables.suffix == ".npz" and tables.exists():
             return TablesPolicy(tables)
@@ -84,6 +91,32 @@ def make(name_or_path: str) -> TablePolicy:
         raise ValueError(
             f"{name_or_path!r} is neither a bot ({', '.join(BOT_FORMS)}) nor a saved policy{hint}"
         ) from error
+
+
+@contextmanager
+def trusted_files() -> Iterator[None]:
+    """Let `make` load files of Stable-Baselines3, which run code while they are loaded."""
+    before = _TRUSTED.set(True)
+    try:
+        yield
+    finally:
+        _TRUSTED.reset(before)
+
+
+def _of_zip(path: Path) -> TablePolicy:
+    """A model of Stable-Baselines3, if its file is trusted.
+
+    Raises:
+        PolicyFileError: if it is not, or no such model.
+    """
+    if not _TRUSTED.get():
+        raise PolicyFileError(
+            f"{path} is a file of Stable-Baselines3: it can run any code while it is loaded; say "
+            "--trust if you know where it is from, or take the policy in the run folder"
+        )
+    from agents.policies.zips import load_zip
+
+    return load_zip(path)
 
 
 def _of_bot(bot: Bot) -> TablePolicy:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from agents.evaluation import cli as evaluation
 from agents.evaluation.match import play
 from agents.evaluation.progress import Meter
 from agents.evaluation.statistics import Estimate
@@ -322,3 +323,28 @@ def test_a_second_run_leaves_the_first_alone(tmp_path):
     for _ in range(2):
         assert cli.main([str(small_file(tmp_path)), "--steps", "0"]) == 0
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["small-1", "small-2"]
+
+
+def test_a_model_for_stable_baselines_is_read_only_when_it_is_trusted(tmp_path, capsys):
+    folder = run_folder(tmp_path)
+    assert cli.main(["--export", str(folder)]) == 0
+    path = folder / "model.zip"
+    assert f"written: {path}" in capsys.readouterr().out.replace("\n", "")
+    words = ["benchmark", str(path), "--players", "2", "--opponents", "danish", "--deals", "20"]
+    assert evaluation.main(words) == 2
+    assert "it can run any code while it is loaded; say --trust" in capsys.readouterr().err
+    assert evaluation.main(["--trust", *words, "--format", "json"]) == 0
+    exported = json.loads(capsys.readouterr().out)["rows"][0]
+    assert evaluation.main([words[0], str(folder / "last"), *words[2:], "--format", "json"]) == 0
+    saved = json.loads(capsys.readouterr().out)["rows"][0]
+    assert exported.pop("policy") == "tiny-1-model"
+    assert saved.pop("policy") == "tiny-1-last"
+    assert exported == saved
+    (folder / "bad.zip").write_bytes(b"no zip")
+    assert evaluation.main(["--trust", "benchmark", str(folder / "bad.zip")]) == 2
+    assert "bad.zip is no model of Stable-Baselines3" in capsys.readouterr().err
+
+
+def test_only_models_can_be_exported(tmp_path, capsys):
+    assert cli.main(["--export", str(tmp_path)]) == 2
+    assert "is no run folder" in capsys.readouterr().err

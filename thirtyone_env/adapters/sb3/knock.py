@@ -168,7 +168,8 @@ class KnockVecEnv(BatchVecEnv):
         self.tables.states[:] = states.view(STATE)[:, 0]
         entries = self.tables.states["controllers"]["entry"].copy()
         for entry, name in state["bots"]:  # its tables may lie elsewhere in the book now
-            self.tables.set_controllers(*np.nonzero(entries == entry), name)
+            rows, seats = np.nonzero(entries == entry)
+            self.tables.set_controllers(rows, seats, name)
         self._opponents = np.array(state["opponents"])
         self._chances = np.array(state["chances"])
         self._learner[:] = state["learner"]
