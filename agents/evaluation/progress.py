@@ -71,7 +71,6 @@ def progress(console: Console, label: str, total: int, unit: str, done: int = 0)
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn(unit),
             SpeedColumn(unit),
             TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[note]}"),

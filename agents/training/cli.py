@@ -223,6 +223,8 @@ def parse(path: str, overrides: Sequence[str] = ()) -> RunConfig:
         default=config,
         args=list(overrides),
         prog=f"train.py {path}",
+        description=f"{type(config).__doc__} With --sweep SWEEP.yaml the values of some keys are "
+        "searched for; `train.py --help` tells what else there is.",
         config=(tyro.conf.FlagConversionOff, tyro.conf.AvoidSubcommands),
     )
 

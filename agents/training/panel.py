@@ -43,8 +43,15 @@ class PanelResult:
 
     @property
     def note(self) -> str:
-        """For the progress bar."""
-        return f"panel {percent(self.score.mean)} ± {100 * self.score.half:.1f}"
+        """For the progress bar: the mean win rate at every size of table."""
+        sizes = dict.fromkeys(row.players for row in self.rows)
+        if len(sizes) < 2:
+            return f"panel {percent(self.score.mean)} ± {100 * self.score.half:.1f}"
+        rates = {
+            size: float(np.mean([row.rate.mean for row in self.rows if row.players == size]))
+            for size in sizes
+        }
+        return f"panel {' / '.join(percent(rate) for rate in rates.values())}"
 
     def numbers(self) -> dict[str, float]:
         """One line of `panel.csv`."""

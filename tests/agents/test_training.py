@@ -314,9 +314,23 @@ def test_the_command_leaves_a_whole_run_folder(tmp_path, capsys):
     assert "training: 2,048 of 2,048 steps" in out
     assert "Heads-up" in out
     assert KnockPolicy.load(folder).config.training["config"]["seed"] == 4
+    about = json.loads((folder / "run.json").read_text("utf-8"))
+    assert about["stage"] == "finished"
+    assert about["sessions"][0]["packages"]["numpy"] == np.__version__
+    card = (folder / "card.md").read_text("utf-8")
+    for text in ("2,048 steps with seed 4", "![", "Exploitability", "the best by the panel"):
+        assert text in card
+    assert card.count("| `danish` | heads-up |") == 2  # the panel's row and the benchmark's
     assert (
         "--players 2 --opponents random,danish --deals 40" in (folder / "report.html").read_text()
     )
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a graphics card")
+def test_a_device_that_there_is_not_is_refused_before_the_run(tmp_path, capsys):
+    assert cli.main([str(small_file(tmp_path)), "--device", "cuda"]) == 2
+    assert "there is no cuda here; cpu is quicker" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_second_run_leaves_the_first_alone(tmp_path):
