@@ -74,6 +74,8 @@ class Learning:
     """What else a checkpoint holds."""
     save_replay: bool = False
     """Whether it holds the replay buffer too."""
+    beside: Callable[[Path], None] | None = None
+    """Writes what else a run folder has, such as the members of a league, with every checkpoint."""
 
 
 Prepare = Callable[[Any], Learning]
@@ -304,6 +306,8 @@ class _Watch(BaseCallback):
         policy.save(self.folder / LAST)
         if self.best is None:
             policy.save(self.folder)
+        if self.learning.beside is not None:
+            self.learning.beside(self.folder)
         now = time.monotonic()
         self.seconds, self._clock = self.seconds + now - self._clock, now
         self.checkpoints.save(
