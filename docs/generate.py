@@ -22,10 +22,12 @@ sys.path.insert(0, str(DOCS.parent))
 
 from agents.training.config import (  # noqa: E402
     BenchmarkConfig,
+    BestResponseConfig,
     ChartConfig,
     KnockDqnConfig,
     KnockPpoConfig,
     PanelConfig,
+    PpoConfig,
     SolverConfig,
 )
 from agents.training.sweep import Dimension, SweepConfig  # noqa: E402
@@ -210,13 +212,14 @@ def bots_table() -> str:
     return table(("bot", "plays"), [(f"`{name}`", text) for name, text in bots.bot_table().items()])
 
 
-def config_rows(cls: type) -> str:
-    """The fields of a configuration: key, default, meaning."""
+def config_rows(cls: type, like: type | None = None) -> str:
+    """The fields of a configuration: key, default, meaning; those that differ from another's."""
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if dataclasses.is_dataclass(base):
             docs |= field_docs(base)
     default = cls(**NEEDED.get(cls, {}))
+    known = {} if like is None else dataclasses.asdict(like())
     rows = [
         (
             f"`{field.name}`",
@@ -225,6 +228,7 @@ def config_rows(cls: type) -> str:
         )
         for field in dataclasses.fields(cls)
         if not dataclasses.is_dataclass(getattr(default, field.name))
+        and (field.name not in known or known[field.name] != getattr(default, field.name))
     ]
     return table(("key", "default", "meaning"), rows)
 
@@ -262,6 +266,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "training.panel": lambda: config_rows(PanelConfig),
     "training.sweep": lambda: config_rows(SweepConfig),
     "training.dimension": lambda: config_rows(Dimension),
+    "training.ppo": lambda: config_rows(PpoConfig),
+    "training.best_response": lambda: config_rows(BestResponseConfig, PpoConfig),
     "training.chart": lambda: config_rows(ChartConfig),
     "training.solver": lambda: config_rows(SolverConfig),
     "training.benchmark": lambda: config_rows(BenchmarkConfig),

@@ -11,8 +11,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from agents.policies.neural import FILE_NAME, KnockPolicy, PolicyFileError
+from agents.policies.network import FORMAT, NetworkPolicy
+from agents.policies.neural import KnockPolicy
 from agents.policies.scripted import ForeignPolicy, ScriptedPolicy
+from agents.policies.storage import FILE_NAME, PolicyFileError, network_file, read_network
 from agents.policies.tables import SOLVER_FILE, TablesPolicy
 from thirtyone_env import Policy, Rules, make_bot
 from thirtyone_env.arena import Tables
@@ -27,6 +29,7 @@ __all__ = [
     "DecidingPolicy",
     "ForeignPolicy",
     "KnockPolicy",
+    "NetworkPolicy",
     "PolicyFileError",
     "ScriptedPolicy",
     "TablePolicy",
@@ -80,7 +83,9 @@ def make(name_or_path: str) -> TablePolicy:
         chart = path / CHART_FILE if path.is_dir() else path
         if chart.name == CHART_FILE and chart.exists():
             return ScriptedPolicy(f"chart:{chart}")
-        return KnockPolicy.load(path)
+        header, _ = read_network(network_file(path))
+        kind = NetworkPolicy if header.get("format") == FORMAT else KnockPolicy
+        return kind.load(path)
     try:
         return _of_bot(make_bot(name_or_path))
     except ValueError as error:

@@ -1,8 +1,6 @@
 """A small neural network that decides when to knock, saved as weights and configuration.
 
-The file is one safetensors file; what the network was made for stands in its header as JSON, so
-that weights and configuration cannot be separated or mixed up. `policy.json` beside it is the
-same text for people. Nothing in either is ever run as code.
+It is saved as `storage` says.
 
 torch is imported when a network is first asked, since commands that need none start twice as fast.
 Inference is done in float64 by one torch thread, each row by itself: the decision in a row does
@@ -13,7 +11,6 @@ Shapes: `B` rows, `K` size of the compact observation.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -21,28 +18,28 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
-from agents.policies.files import write_bytes, write_text
+from agents.policies.storage import (
+    FILE_NAME,
+    PolicyFileError,
+    check_format,
+    check_layers,
+    network_file,
+    read_network,
+    rule_differences,
+    run_name,
+    write_network,
+)
 from thirtyone_env import Rules
 from thirtyone_env.arena import Tables, observe_compact_rows
 from thirtyone_env.bots import DRAWS, controller
 from thirtyone_env.observation import COMPACT_SIZE, compact_names
 from thirtyone_env.policy import act_in, choose_when_to_knock
 
-FILE_NAME = "policy.safetensors"
 FORMAT = "thirtyone-knock-policy"
 VERSION = 1
 
-LAST = "last"
-"""The folder, in a run folder, of the policy that a run ended with where that is not its best."""
-
-_ACTIVATIONS = ("tanh", "relu")
-
-
-class PolicyFileError(ValueError):
-    """A saved policy that is missing, damaged, or of another format; the message names the file."""
+__all__ = ["FILE_NAME", "KnockPolicy", "KnockPolicyConfig", "PolicyFileError", "one_torch_thread"]
 
 
 @dataclass(frozen=True)
@@ -77,17 +74,7 @@ class KnockPolicy:
     name: str = "knock policy"
 
     def __post_init__(self) -> None:
-        sizes = [len(self.config.observation)]
-        if not self.weights or len(self.weights) % 2:
-            raise ValueError("a layer needs a weight and a bias")
-        for weight, bias in zip(self.weights[::2], self.weights[1::2], strict=True):
-            if weight.ndim != 2 or weight.shape[0] != sizes[-1] or bias.shape != weight.shape[1:]:
-                raise ValueError("the layers do not fit together")
-            sizes.append(weight.shape[1])
-        if sizes[-1] != 2:
-            raise ValueError("the last layer must have two outputs: continue and knock")
-        if not all(np.isfinite(array).all() for array in self.weights):
-            raise ValueError("weights must be finite numbers")
+        check_layers(len(self.config.observation), self.weights, 2)
 
     @property
     def controller(self) -> str:
@@ -156,12 +143,7 @@ class KnockPolicy:
         if num_players not in self.config.players:
             known = " and ".join(str(n) for n in self.config.players)
             raise ValueError(f"{self.name} learned at tables of {known}, not of {num_players}")
-        mine, table = dict(self.config.rules), rules.to_dict()
-        differences = [
-            f"{name} is {mine.get(name, 'not set')} for the policy, {table.get(name)} at the table"
-            for name in {**table, **mine}
-            if mine.get(name) != table.get(name)
-        ]
+        differences = rule_differences(self.config.rules, rules.to_dict())
         if differences:
             raise ValueError(f"{self.name} learned by other rules: {'; '.join(differences)}")
 
@@ -172,12 +154,7 @@ class KnockPolicy:
             The path of the weights, which `load` takes.
         """
         header = {"format": FORMAT, "version": VERSION, **asdict(self.config)}
-        text = json.dumps(header, indent=2)
-        tensors = {_tensor_name(i): np.ascontiguousarray(a) for i, a in enumerate(self.weights)}
-        path = folder / FILE_NAME
-        write_bytes(path, save(tensors, metadata={"policy": text}))
-        write_text(path.with_suffix(".json"), text + "\n")
-        return path
+        return write_network(folder, header, self.weights)
 
     @classmethod
     def load(cls, path: Path | str, name: str | None = None) -> KnockPolicy:
@@ -190,22 +167,15 @@ class KnockPolicy:
         Raises:
             PolicyFileError: if it is missing, damaged, or made for other observations.
         """
-        path = Path(path)
-        file = path / FILE_NAME if path.is_dir() else path.with_suffix(".safetensors")
-        if not file.is_file():
-            raise PolicyFileError(f"no saved policy at {path}")
+        file = network_file(path)
+        header, weights = read_network(file)
         try:
-            with safe_open(file, framework="numpy") as tensors:
-                header = json.loads((tensors.metadata() or {})["policy"])
-                weights = tuple(
-                    tensors.get_tensor(_tensor_name(i)) for i in range(len(tensors.keys()))
-                )
             config = _config(header)
-        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise PolicyFileError(f"{file} is not a readable policy: {error}") from error
         _check_observation(file, config.observation)
         try:
-            return cls(config, weights, name or _name_of(file))
+            return cls(config, weights, name or run_name(file))
         except ValueError as error:
             raise PolicyFileError(f"{file} is not a readable policy: {error}") from error
 
@@ -226,23 +196,8 @@ def one_torch_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _tensor_name(i: int) -> str:
-    return f"layer{i // 2}.{'bias' if i % 2 else 'weight'}"
-
-
-def _name_of(file: Path) -> str:
-    """The run folder's name; that of the last policy says so."""
-    folder = file.resolve().parent
-    return f"{folder.parent.name}-{LAST}" if folder.name == LAST else folder.name
-
-
-def _config(header: Any) -> KnockPolicyConfig:
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ValueError(f"its header does not say {FORMAT}")
-    if header.get("version") != VERSION:
-        raise ValueError(f"version {header.get('version')} of the format, this program: {VERSION}")
-    if header["activation"] not in _ACTIVATIONS:
-        raise ValueError(f"unknown activation {header['activation']!r}")
+def _config(header: Mapping[str, Any]) -> KnockPolicyConfig:
+    check_format(header, FORMAT, VERSION)
     draws = header.get("draws", "greedy")
     if draws not in DRAWS:
         raise ValueError(f"unknown rule to draw by {draws!r}")

@@ -13,9 +13,11 @@ from typing import Any
 
 from agents.training.config import (
     ALGORITHMS,
+    BestResponseConfig,
     ChartConfig,
     KnockDqnConfig,
     KnockPpoConfig,
+    PpoConfig,
     RunConfig,
     SolverConfig,
 )
@@ -24,6 +26,8 @@ MODULES: dict[str, str] = {
     KnockPpoConfig.algorithm: "agents.training.knock_ppo",
     KnockDqnConfig.algorithm: "agents.training.knock_dqn",
     SolverConfig.algorithm: "agents.training.solver",
+    PpoConfig.algorithm: "agents.training.ppo",
+    BestResponseConfig.algorithm: "agents.training.ppo.response",
 }
 """The module of every algorithm but charts, which have a report of their own."""
 

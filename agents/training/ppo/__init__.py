@@ -1,0 +1,200 @@
+"""The algorithm `ppo`: every decision of a match, by self-play and a league.
+
+`LeaguePPO` is sb3-contrib's MaskablePPO, made quick; `LeagueVecEnv` are the tables it plays at and
+`League` decides who else sits there. The budget is a number of steps, never a time.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.policies import NetworkPolicy, TablePolicy
+from agents.policies.network import NetworkConfig
+from agents.training.config import PpoConfig, to_dict
+from agents.training.learning import Learning, learn
+from agents.training.ppo.league import League
+from agents.training.ppo.model import LeaguePPO
+from agents.training.ppo.tables import LeagueVecEnv, variants_of
+from thirtyone_env.actions import NUM_SLOT_ACTIONS
+from thirtyone_env.observation import observation_size
+
+TITLE = "A whole policy"
+STEPS = "steps"
+
+
+def planned_steps(config: PpoConfig) -> int:
+    """The steps that will be taken: whole roll-outs that hold at least `config.steps`."""
+    rollout = config.rows * config.rollout
+    return math.ceil(config.steps / rollout) * rollout
+
+
+def train(
+    config: PpoConfig, folder: Path, members: Mapping[str, TablePolicy] | None = None
+) -> NetworkPolicy:
+    """Train in a folder, or go on with what is in it; see `learning.learn`.
+
+    Args:
+        config: what to do.
+        folder: the run's folder.
+        members: policies that names of opponents stand for, where they are no bots or paths.
+
+    Returns:
+        The policy after the last update.
+    """
+    policy = learn(partial(prepare, members=members), config, folder)
+    assert isinstance(policy, NetworkPolicy)
+    return policy
+
+
+def prepare(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> Learning:
+    """A model that has learned nothing yet, and what belongs to it.
+
+    Raises:
+        ValueError: as for `build`.
+    """
+    model = build(config, members)
+    policies = policy_maker(config)
+
+    def played() -> dict[str, float]:
+        seconds = {f"seconds_{name}": value for name, value in model.seconds.items()}
+        return {"matches": float(model.tables.matches), **seconds}
+
+    def updated() -> dict[str, float]:
+        values = model.logger.name_to_value
+        names = ("explained_variance", "approx_kl", "clip_fraction", "value_loss", "gradient")
+        numbers = {name: float(values.get(f"train/{name}", math.nan)) for name in names}
+        return {"entropy": -float(values.get("train/entropy_loss", math.nan)), **numbers}
+
+    return Learning(
+        model=model,
+        total=planned_steps(config),
+        every=config.rows * config.rollout,
+        policy=lambda: extract(model, config),
+        played=played,
+        updated=updated,
+        parts=model.parts,
+        beside=lambda folder: model.tables.league.save(folder / "league", policies),
+    )
+
+
+def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> LeaguePPO:
+    """The model of a configuration, with its tables and its league, before the first step.
+
+    Raises:
+        ValueError: for opponents that cannot play at the tables, or a policy to start from that
+            does not fit.
+    """
+    rules = config.all_rules()
+    league = League(
+        config.opponents,
+        variants_of(rules, config.players),
+        self_play=config.self_play,
+        snapshot_play=config.snapshot_play,
+        sampling=config.league,
+        capacity=config.snapshots,
+        seed=config.seed,
+        members=members,
+    )
+    inputs = observation_size(max(config.players))
+    tables = LeagueVecEnv(
+        config.rows,
+        league,
+        sizes=np.array([inputs, *config.hidden, NUM_SLOT_ACTIONS]),
+        relu=config.activation == "relu",
+        copies=config.copies,
+        reward=config.reward,
+        reward_scale=config.reward_scale,
+        episode=config.episode,
+        read_rules=len(rules) > 1,
+        seed=config.seed,
+    )
+    first, last = config.learning_rate, config.final_learning_rate
+    model = LeaguePPO(
+        tables,
+        hidden=config.hidden,
+        critic=config.critic,
+        activation=config.activation,
+        read_rules=len(rules) > 1,
+        final_entropy=config.final_entropy,
+        value_first=config.value_first,
+        snapshot_every=config.snapshot_every if config.snapshot_play else 0,
+        policy_of=policy_maker(config),
+        seed=config.seed,
+        learning_rate=lambda left: last + (first - last) * left,
+        n_steps=config.rollout,
+        batch_size=config.batch,
+        n_epochs=config.epochs,
+        gamma=config.gamma,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip,
+        ent_coef=config.entropy,
+        vf_coef=config.value_weight,
+        max_grad_norm=config.max_gradient,
+        device="cpu",
+    )
+    if config.start_from:
+        known = members or {}
+        start = known.get(config.start_from) or NetworkPolicy.load(config.start_from)
+        _start_from(model, start, config)
+    return model
+
+
+def _start_from(model: LeaguePPO, policy: TablePolicy, config: PpoConfig) -> None:
+    if not isinstance(policy, NetworkPolicy):
+        raise ValueError(f"start_from: {policy.name} is no network that decides about everything")
+    for rules in config.all_rules():
+        for size in config.players:
+            policy.check(rules, size)
+    wanted = model.tables.sizes.tolist()
+    if policy.sizes.tolist() != wanted or policy.config.activation != config.activation:
+        raise ValueError(
+            f"start_from: {policy.name} has layers of {policy.sizes.tolist()} with "
+            f"{policy.config.activation}, the training {wanted} with {config.activation}"
+        )
+    model.network.begin_with(policy.weights)
+
+
+def extract(model: LeaguePPO, config: PpoConfig) -> NetworkPolicy:
+    """The policy network of a model as a `NetworkPolicy` of its own."""
+    training = {
+        "algorithm": config.algorithm,
+        "steps": model.num_timesteps,
+        "config": json.loads(json.dumps(to_dict(config))),
+    }
+    return _policy(config, model.network.weights(), config.name, training)
+
+
+def _policy(
+    config: PpoConfig, weights: tuple[np.ndarray, ...], name: str, training: dict[str, Any]
+) -> NetworkPolicy:
+    made_for = NetworkConfig(
+        rules=tuple(rules.to_dict() for rules in config.all_rules()),
+        players=config.players,
+        activation=config.activation,
+        training=training,
+    )
+    return NetworkPolicy(made_for, weights, name)
+
+
+def policy_maker(config: PpoConfig) -> Callable[[np.ndarray, str], NetworkPolicy]:
+    """What makes policies of flat networks float32[P] and names."""
+    sizes = [observation_size(max(config.players)), *config.hidden, NUM_SLOT_ACTIONS]
+    shapes: list[tuple[int, ...]] = []
+    for before, after in pairwise(sizes):
+        shapes += [(before, after), (after,)]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+
+    def policy_of(params: np.ndarray, name: str) -> NetworkPolicy:
+        parts = np.split(params, ends)
+        layers = tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
+        return _policy(config, layers, name, {})
+
+    return policy_of

@@ -1,0 +1,204 @@
+"""The first layer in training, and advantages seat by seat.
+
+Shapes: `T` decisions a row, `B` rows, `S` = 9 places for seats, `N` decisions of a minibatch, `F`
+inputs, `H` units. Inputs are as in `agents.policies.network_kernels`.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import Any
+
+import numpy as np
+
+from agents.policies.network_kernels import GROUP
+from thirtyone_env._jit import entry
+from thirtyone_env.arena import naming_for
+from thirtyone_env.canonical import rename_card
+from thirtyone_env.cards import BIT, NUM_CARDS, lowest
+
+OPEN, ENDED, GOES_ON = range(3)
+"""What is known, going backwards, of a seat's time after a decision: nothing; its episode ends; it
+decides again."""
+
+
+@entry
+def hand_rows(states: Any, inputs: int, out: Any) -> None:
+    """The hands of the others, as inputs from `inputs` on; for values, never for a policy.
+
+    Seats count from the one to act; suits are renamed as it sees them. `out` int16[B, any] is
+    filled up with −1.
+    """
+    for row in range(out.shape[0]):
+        state = states[row]
+        seat, seats, place = np.int64(state.seat), np.int64(state.num_players), 0
+        naming = naming_for(state, seat, True)
+        for after in range(1, seats):
+            hand = np.int64(state.hands[(seat + after) % seats])
+            while hand and place < out.shape[1]:
+                card = lowest(hand)
+                hand ^= np.int64(BIT[card])
+                spot = inputs + NUM_CARDS * (after - 1) + rename_card(card, naming)
+                out[row, place] = spot
+                place += 1
+        for i in range(place, out.shape[1]):
+            out[row, i] = -1
+
+
+@entry
+def first_layer(
+    starts: Any, spots: Any, amounts: Any, rows: Any, weights: Any, biases: Any, out: Any
+) -> None:
+    """Sums float32[N, H] of the first layer for some rows of the inputs; weights float32[F, H]."""
+    width = weights.shape[1]
+    for place in range(len(rows)):
+        row = rows[place]
+        for h in range(width):
+            out[place, h] = biases[h]
+        for i in range(starts[row], starts[row + 1], GROUP):
+            a, b = np.float32(amounts[i]), np.float32(amounts[i + 1])
+            c, d = np.float32(amounts[i + 2]), np.float32(amounts[i + 3])
+            at_a, at_b, at_c, at_d = spots[i], spots[i + 1], spots[i + 2], spots[i + 3]
+            for h in range(width):
+                out[place, h] = (
+                    out[place, h]
+                    + a * weights[at_a, h]
+                    + b * weights[at_b, h]
+                    + c * weights[at_c, h]
+                    + d * weights[at_d, h]
+                )
+
+
+@entry
+def first_layer_gradient(
+    starts: Any, spots: Any, amounts: Any, rows: Any, slopes: Any, gradient: Any
+) -> None:
+    """Add to float32[F, H] what the slopes float32[N, H] of those sums give."""
+    width = gradient.shape[1]
+    for place in range(len(rows)):
+        row = rows[place]
+        for i in range(starts[row], starts[row + 1]):
+            amount, spot = np.float32(amounts[i]), spots[i]
+            if amount != 0:
+                for h in range(width):
+                    gradient[spot, h] += amount * slopes[place, h]
+
+
+@entry
+def advantages(
+    seats: Any,
+    rewards: Any,
+    ended: Any,
+    values: Any,
+    last_seats: Any,
+    last_values: Any,
+    gamma: float,
+    decay: float,
+    memory: Any,
+    gains: Any,
+    valid: Any,
+) -> None:
+    """Generalised advantage estimation, each seat's decisions by themselves.
+
+    The last decision of a seat that waits when the roll-out ends has not yet led to anything: it is
+    not learned from (`valid` is 0), and its value stands for what follows the one before.
+
+    Args:
+        seats: int8[T, B], who decided.
+        rewards: float32[T, B, S], what every seat was paid after each decision of the row.
+        ended: bool[T, B, S], whose episodes ended then.
+        values: float32[T, B], by the network.
+        last_seats, last_values: int8[B], float32[B], who decides next, and the value of that.
+        gamma, decay: the discount, and lambda.
+        memory: float64[4, S], anything.
+        gains: float32[T, B], written: the advantages.
+        valid: bool[T, B], written.
+    """
+    known, paid, value, gain = memory[0], memory[1], memory[2], memory[3]
+    for row in range(seats.shape[1]):
+        for seat in range(rewards.shape[2]):
+            known[seat], paid[seat] = OPEN, 0.0
+        known[last_seats[row]] = GOES_ON
+        value[last_seats[row]], gain[last_seats[row]] = last_values[row], 0.0
+        for t in range(seats.shape[0] - 1, -1, -1):
+            for seat in range(rewards.shape[2]):
+                if ended[t, row, seat]:
+                    known[seat], paid[seat] = ENDED, 0.0
+                paid[seat] += rewards[t, row, seat]
+            seat = seats[t, row]
+            follows, now = known[seat], np.float64(values[t, row])
+            found = paid[seat] - now
+            if follows == GOES_ON:
+                found += gamma * value[seat] + gamma * decay * gain[seat]
+            valid[t, row] = follows != OPEN
+            gains[t, row] = found
+            known[seat], paid[seat], value[seat] = GOES_ON, 0.0, now
+            gain[seat] = found if follows != OPEN else 0.0
+
+
+@entry
+def loss_slopes(
+    logits: Any,
+    values: Any,
+    masks: Any,
+    actions: Any,
+    log_chances: Any,
+    gains: Any,
+    returns: Any,
+    rows: Any,
+    numbers: Any,
+    slopes: Any,
+    value_slopes: Any,
+    sums: Any,
+) -> None:
+    """The loss of PPO and its slopes in logits and values.
+
+    Args:
+        logits, values: float32[N, A], float32[N], of the network now.
+        masks, actions, log_chances, gains, returns: of all decisions: legal actions, the one
+            taken, its log-probability then, its advantage, and what the value should be.
+        rows: int64[N], which decisions these are.
+        numbers: float64[5]: mean and spread that advantages are normalised by, the clip range, the
+            weights of entropy and value loss.
+        slopes, value_slopes: float32[N, A], float32[N], written.
+        sums: float64[5], added to: policy loss, value loss, negative entropy, divergence from the
+            old policy, clipped ratios.
+    """
+    mean, spread, clip, entropy_weight, value_weight = numbers
+    count = len(rows)
+    for place in range(count):
+        row = rows[place]
+        most, total, weighted = -1e30, 0.0, 0.0
+        for action in range(logits.shape[1]):
+            if masks[row, action]:
+                most = max(most, np.float64(logits[place, action]))
+        for action in range(logits.shape[1]):
+            if masks[row, action]:
+                x = np.float64(logits[place, action]) - most
+                chance = exp(x)
+                total += chance
+                weighted += chance * x
+        log_total = log(total)
+        entropy = log_total - weighted / total
+        taken = actions[row]
+        change = np.float64(logits[place, taken]) - most - log_total - np.float64(log_chances[row])
+        ratio = exp(change)
+        gain = (np.float64(gains[row]) - mean) / spread
+        near = min(max(ratio, 1.0 - clip), 1.0 + clip)
+        pull = -gain * ratio if gain * ratio <= gain * near else 0.0
+        for action in range(logits.shape[1]):
+            slope = 0.0
+            if masks[row, action]:
+                x = np.float64(logits[place, action]) - most
+                chance = exp(x) / total
+                slope = entropy_weight * chance * (x - log_total + entropy) - pull * chance
+                if action == taken:
+                    slope += pull
+            slopes[place, action] = slope / count
+        error = np.float64(values[place]) - np.float64(returns[row])
+        value_slopes[place] = 2.0 * value_weight * error / count
+        sums[0] -= min(gain * ratio, gain * near)
+        sums[1] += error * error
+        sums[2] -= entropy
+        sums[3] += ratio - 1.0 - change
+        sums[4] += abs(ratio - 1.0) > clip

@@ -1,0 +1,494 @@
+"""MaskablePPO of sb3-contrib with a roll-out and an update made for speed.
+
+What is learned, and by what loss, is sb3-contrib's. Other than there
+
+- observations stay the few bytes that are not zero, and the first layer is computed from those, in
+  the kernel: a tenth of the work of the dense product, forwards and backwards;
+- every seat of the learner is a trajectory of its own, also where several sit at one table;
+- minibatches are drawn by a generator of its own, and Adam is torch's fused one.
+
+Shapes: `T` decisions a row, `B` rows, `F` inputs, `A` actions, `N` decisions of a minibatch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import nn
+
+from agents.policies import NetworkPolicy
+from agents.policies.inputs import scales
+from agents.policies.network import flattened
+from agents.policies.network_kernels import MOST_INPUTS, index_rows, pick_rows
+from agents.training.ppo.kernels import (
+    advantages,
+    first_layer,
+    first_layer_gradient,
+    hand_rows,
+    loss_slopes,
+)
+from agents.training.ppo.tables import LeagueVecEnv, of_generator, to_generator
+from thirtyone_env.actions import NUM_SLOT_ACTIONS
+from thirtyone_env.cards import NUM_CARDS
+from thirtyone_env.rules import MAX_SEATS
+
+MOST_CARDS = 5
+"""In a hand, one too many among them."""
+PolicyOf = Callable[[np.ndarray, str], NetworkPolicy]
+NUMBERS = (
+    "policy_gradient_loss",
+    "value_loss",
+    "entropy_loss",
+    "approx_kl",
+    "clip_fraction",
+    "gradient",
+)
+"""What is logged of an update, under `train/`."""
+ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
+
+
+class Scaled(BaseFeaturesExtractor):
+    """Bytes times their factors; then, where policy and value share them, the hidden layers.
+
+    The weights of the others' hands, where the value is learned from those too, are kept here and
+    used by `Network` alone: what Stable-Baselines3 asks does not see them.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Box,
+        most_seats: int,
+        read_rules: bool,
+        hidden: tuple[int, ...] = (),
+        activation: str = "relu",
+        of_hands: int = 0,
+    ) -> None:
+        size = int(observation_space.shape[0])
+        super().__init__(observation_space, hidden[-1] if hidden else size)
+        self.register_buffer("factors", torch.from_numpy(scales(most_seats, rules=read_rules)))
+        layers: list[nn.Module] = []
+        for before, after in zip((size, *hidden), hidden, strict=False):
+            layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]
+        self.trunk = nn.Sequential(*layers)
+        if of_hands:
+            self.hands = nn.Linear(NUM_CARDS * (most_seats - 1), of_hands, bias=False)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """float32[N, F] or what the trunk makes of it."""
+        return cast(torch.Tensor, self.trunk(observations * cast(torch.Tensor, self.factors)))
+
+
+class NoBuffer:
+    """In the place of Stable-Baselines3's roll-out buffer, which is not used."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        pass
+
+
+class Experience:
+    """One roll-out: what was seen, done and paid, by decision t·B + b."""
+
+    def __init__(self, steps: int, rows: int) -> None:
+        size = steps * rows
+        self.starts: np.ndarray = np.zeros(size + rows + 1, np.int64)
+        self.spots = np.empty((size + rows) * MOST_INPUTS, np.uint16)
+        self.amounts = np.empty((size + rows) * MOST_INPUTS, np.uint8)
+        self.masks: np.ndarray = np.zeros((size, NUM_SLOT_ACTIONS), np.int8)
+        self.actions: np.ndarray = np.zeros(size, np.int64)
+        self.log_chances: np.ndarray = np.zeros(size, np.float32)
+        self.values: np.ndarray = np.zeros((steps, rows), np.float32)
+        self.seats: np.ndarray = np.zeros((steps, rows), np.int8)
+        self.rewards: np.ndarray = np.zeros((steps, rows, MAX_SEATS), np.float32)
+        self.ended: np.ndarray = np.zeros((steps, rows, MAX_SEATS), bool)
+        self.advantages: np.ndarray = np.zeros((steps, rows), np.float32)
+        self.valid: np.ndarray = np.zeros((steps, rows), bool)
+
+    @property
+    def inputs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As the kernels take them."""
+        return self.starts, self.spots, self.amounts
+
+
+@dataclass(frozen=True)
+class Forward:
+    """What a network has computed for some decisions."""
+
+    experience: Experience
+    rows: np.ndarray
+    """int64[N], the decisions."""
+    units: list[list[torch.Tensor]]
+    """float32[N, H] after each activation, by trunk."""
+    logits: torch.Tensor
+    values: torch.Tensor
+
+
+def _back(layer: nn.Linear, slopes: torch.Tensor, given: torch.Tensor) -> torch.Tensor:
+    """Set a layer's gradients; the slopes of what it was given."""
+    layer.weight.grad = slopes.t() @ given
+    layer.bias.grad = slopes.sum(0)
+    return slopes @ layer.weight
+
+
+class Network:
+    """The layers of a model's policy, as the quick code reads them."""
+
+    def __init__(self, policy: Any, shared: bool) -> None:
+        self.factors: torch.Tensor = policy.features_extractor.factors
+        self.relu = policy.activation_fn is nn.ReLU
+        self.shared = shared
+        self.hands: nn.Linear | None = getattr(policy.features_extractor, "hands", None)
+        if shared:
+            self.trunks = [_linear(policy.features_extractor.trunk)]
+        else:
+            extractor = policy.mlp_extractor
+            self.trunks = [_linear(extractor.policy_net), _linear(extractor.value_net)]
+        self.action, self.value = policy.action_net, policy.value_net
+
+    def forward(self, experience: Experience, rows: np.ndarray) -> Forward:
+        """Logits float32[N, A] and values float32[N] of some decisions, and all on the way."""
+        firsts = [trunk[0] for trunk in self.trunks]
+        weight = torch.cat([layer.weight.detach() for layer in firsts])
+        bias = torch.cat([layer.bias.detach() for layer in firsts])
+        scaled = (weight * self.factors).t()
+        if self.hands is not None:
+            unseen = torch.zeros((self.hands.in_features, firsts[0].out_features))
+            scaled = torch.cat([scaled, torch.cat([unseen, self.hands.weight.t()], dim=1)])
+        scaled = scaled.contiguous()
+        out = torch.empty((len(rows), len(bias)))
+        first_layer(*experience.inputs, rows, scaled.numpy(), bias.numpy(), out.numpy())
+        self._activate(out)
+        parts = out.split([layer.out_features for layer in firsts], dim=1)
+        units = []
+        for trunk, x in zip(self.trunks, parts, strict=True):
+            units.append([x])
+            for layer in trunk[1:]:
+                x = self._activate(torch.addmm(layer.bias, x, layer.weight.t()))
+                units[-1].append(x)
+        logits = torch.addmm(self.action.bias, units[0][-1], self.action.weight.t())
+        values = torch.addmv(self.value.bias, units[-1][-1], self.value.weight[0])
+        return Forward(experience, rows, units, logits, values)
+
+    def _activate(self, x: torch.Tensor) -> torch.Tensor:
+        return x.relu_() if self.relu else x.tanh_()
+
+    def _through(self, slopes: torch.Tensor, units: torch.Tensor) -> torch.Tensor:
+        """Slopes before an activation, by those after it."""
+        if self.relu:
+            return torch.ops.aten.threshold_backward(slopes, units, 0)
+        return torch.ops.aten.tanh_backward(slopes, units)
+
+    def backward(self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor) -> None:
+        """Set the gradients of all layers by the slopes of logits and values."""
+        heads = [_back(self.action, slopes, done.units[0][-1])]
+        value = _back(self.value, value_slopes[:, None], done.units[-1][-1])
+        heads = [heads[0] + value] if self.shared else [heads[0], value]
+        firsts = []
+        for trunk, units, x in zip(self.trunks, done.units, heads, strict=True):
+            for layer, after, before in zip(trunk[:0:-1], units[:0:-1], units[-2::-1], strict=True):
+                x = _back(layer, self._through(x, after), before)
+            firsts.append(self._through(x, units[0]))
+        joined = torch.cat(firsts, dim=1)
+        inputs, more = len(self.factors), 0 if self.hands is None else self.hands.in_features
+        gradient = torch.zeros((inputs + more, joined.shape[1]))
+        first_layer_gradient(*done.experience.inputs, done.rows, joined.numpy(), gradient.numpy())
+        layers = [trunk[0] for trunk in self.trunks]
+        sizes = [layer.out_features for layer in layers]
+        if self.hands is not None:
+            self.hands.weight.grad = gradient[inputs:, sizes[0] :].t().contiguous()
+        parts = (gradient[:inputs].t() * self.factors).split(sizes)
+        for layer, weight, bias in zip(layers, parts, joined.sum(0).split(sizes), strict=True):
+            layer.weight.grad, layer.bias.grad = weight.contiguous(), bias
+
+    def weights(self) -> tuple[np.ndarray, ...]:
+        """The policy's layers on bytes: float32[in, out] and float32[out] of each in turn."""
+        found = []
+        with torch.no_grad():
+            for i, layer in enumerate([*self.trunks[0], self.action]):
+                weight = layer.weight * self.factors if i == 0 else layer.weight
+                found.append(weight.t().contiguous().cpu().numpy().copy())
+                found.append(layer.bias.cpu().numpy().copy())
+        return tuple(found)
+
+    def begin_with(self, weights: tuple[np.ndarray, ...]) -> None:
+        """Take over the weights of a policy on bytes, as `weights` gives them."""
+        with torch.no_grad():
+            layers = [*self.trunks[0], self.action]
+            for i, (weight, bias) in enumerate(zip(weights[::2], weights[1::2], strict=True)):
+                given = torch.from_numpy(weight.T.copy())
+                if i == 0:
+                    given = torch.where(self.factors > 0, given / self.factors.clamp(min=1e-9), 0)
+                layers[i].weight.copy_(given)
+                layers[i].bias.copy_(torch.from_numpy(bias.copy()))
+
+
+def _linear(part: nn.Sequential) -> list[nn.Linear]:
+    return [layer for layer in part if isinstance(layer, nn.Linear)]
+
+
+class LeaguePPO(MaskablePPO):
+    """MaskablePPO at the tables of a league.
+
+    Args:
+        env: the tables.
+        hidden: units of the hidden layers.
+        critic: what the value is learned from: "shared", the hidden layers of the policy; "own",
+            hidden layers of its own; "open", of its own, which are shown the others' hands too.
+        activation: "relu" or "tanh".
+        read_rules: whether the rules are inputs.
+        final_entropy: weight of the entropy bonus at the end.
+        value_first: steps at the start in which the value alone is learned.
+        snapshot_every: steps between two snapshots; 0: none are taken.
+        policy_of: makes a policy of the layers of a network and a name; for leagues that let their
+            members play each other.
+        seed: of the weights and the minibatches.
+        options: those of MaskablePPO.
+    """
+
+    def __init__(
+        self,
+        env: LeagueVecEnv,
+        *,
+        hidden: tuple[int, ...] = (64, 64),
+        critic: Literal["shared", "own", "open"] = "own",
+        activation: str = "relu",
+        read_rules: bool = False,
+        final_entropy: float | None = None,
+        value_first: int = 0,
+        snapshot_every: int = 0,
+        policy_of: PolicyOf | None = None,
+        seed: int = 0,
+        **options: Any,
+    ) -> None:
+        extractor: dict[str, Any] = {"most_seats": env.most_seats, "read_rules": read_rules}
+        if critic == "shared":
+            extractor |= {"hidden": hidden, "activation": activation}
+        if critic == "open":
+            extractor["of_hands"] = hidden[0]
+        super().__init__(
+            "MlpPolicy",
+            cast(Any, env),
+            seed=seed,
+            rollout_buffer_class=cast(Any, NoBuffer),
+            policy_kwargs={
+                "net_arch": [] if critic == "shared" else list(hidden),
+                "activation_fn": ACTIVATIONS[activation],
+                "features_extractor_class": Scaled,
+                "features_extractor_kwargs": extractor,
+                "optimizer_kwargs": {"eps": 1e-5, "fused": True},
+            },
+            **options,
+        )
+        self.tables = env
+        self.value_first = value_first
+        self.snapshot_every, self.policy_of = snapshot_every, policy_of
+        self.final_entropy = self.ent_coef if final_entropy is None else final_entropy
+        self.network = Network(self.policy, critic == "shared")
+        self.experience = Experience(self.n_steps, env.num_envs)
+        places = MOST_CARDS * (env.most_seats - 1) if critic == "open" else 0
+        self._hands: np.ndarray = np.zeros((env.num_envs, places), np.int16)
+        self._shuffles = np.random.Generator(np.random.PCG64([seed, 1]))
+        self.seconds: dict[str, float] = {
+            "tables": 0.0,
+            "asked": 0.0,
+            "network": 0.0,
+            "update": 0.0,
+        }
+        self._parameters = list(self.policy.parameters())
+        self._last_obs = env.observations()
+
+    # --- playing ---------------------------------------------------------------------------------
+
+    def collect_rollouts(
+        self,
+        env: Any,
+        callback: BaseCallback,
+        rollout_buffer: Any,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Play; False if the callback wants to stop."""
+        tables, kept, rows = self.tables, self.experience, self.tables.num_envs
+        callback.on_rollout_start()
+        self._renew_league()
+        asked, start = tables.asked_seconds, time.perf_counter()
+        thinking = 0.0
+        for t in range(n_rollout_steps):
+            here = slice(t * rows, (t + 1) * rows)
+            before = time.perf_counter()
+            self._think(t, here)
+            thinking += time.perf_counter() - before
+            tables.advance(kept.actions[here])
+            kept.rewards[t], kept.ended[t] = tables.rewards, tables.ended
+            self.num_timesteps += rows
+            if not callback.on_step():
+                return False
+        last = self._last_values(n_rollout_steps)
+        advantages(
+            kept.seats, kept.rewards, kept.ended, kept.values, tables.seat, last,
+            self.gamma, self.gae_lambda, np.zeros((4, MAX_SEATS)), kept.advantages, kept.valid,
+        )  # fmt: skip
+        asked = tables.asked_seconds - asked
+        self.seconds["asked"] += asked
+        self.seconds["network"] += thinking
+        self.seconds["tables"] += time.perf_counter() - start - asked - thinking
+        callback.on_rollout_end()
+        return True
+
+    def _renew_league(self) -> None:
+        """Take a snapshot where one is due; new matches are drawn by the chances of now."""
+        league, every = self.tables.league, self.snapshot_every
+        league.fade()
+        if every and self.num_timesteps // every > league.last // every:
+            league.add(flattened(self.network.weights()), self.num_timesteps, self.tables.owner)
+            if league.sampling == "nash" and self.policy_of is not None:
+                league.measure(self.policy_of)
+        self.tables.league_changed()
+
+    def _index(self, first: int) -> None:
+        tables, hands = self.tables, self._hands
+        if hands.shape[1]:
+            hand_rows(tables.tables.states, len(self.network.factors), hands)
+        index_rows(
+            tables.seen, tables.layouts, tables.variant, hands, *self.experience.inputs, first
+        )
+
+    def _think(self, t: int, here: slice) -> None:
+        """Actions, their log-probabilities and values of decision t in every row."""
+        kept, tables = self.experience, self.tables
+        self._index(here.start)
+        with torch.no_grad():
+            found = self.network.forward(kept, np.arange(here.start, here.stop))
+        kept.masks[here], kept.seats[t] = tables.mask, tables.seat
+        kept.values[t] = found.values.numpy()
+        lots = tables.lots.random(tables.num_envs)
+        pick_rows(
+            found.logits.numpy(), tables.mask, lots, kept.actions[here], kept.log_chances[here]
+        )
+
+    def _last_values(self, steps: int) -> np.ndarray:
+        """float32[B]: what the decisions to come are worth."""
+        first = steps * self.tables.num_envs
+        self._index(first)
+        rows = np.arange(first, first + self.tables.num_envs)
+        with torch.no_grad():
+            found: np.ndarray = self.network.forward(self.experience, rows).values.numpy()
+        return found
+
+    # --- learning --------------------------------------------------------------------------------
+
+    def train(self) -> None:
+        """Update the network by the roll-out."""
+        start = time.perf_counter()
+        self._update_learning_rate(self.policy.optimizer)
+        clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
+        done = 1 - self._current_progress_remaining
+        entropy_weight = self.ent_coef + (self.final_entropy - self.ent_coef) * done
+        kept = self.experience
+        returns = kept.advantages + kept.values
+        rows = np.flatnonzero(kept.valid)
+        parts = max(1, round(len(rows) / cast(int, self.batch_size)))
+        sums, count = np.zeros(6), 0
+        for _ in range(self.n_epochs):
+            for batch in np.array_split(self._shuffles.permutation(rows), parts):
+                sums += self._step(batch, returns, clip, entropy_weight)
+                count += 1
+            self._n_updates += 1
+        for name, value in zip(NUMBERS, sums / count, strict=True):
+            self.logger.record(f"train/{name}", float(value))
+        values, wanted = kept.values[kept.valid], returns[kept.valid]
+        spread = float(wanted.var())
+        explained = 1 - float((wanted - values).var()) / spread if spread > 0 else 0.0
+        self.logger.record("train/explained_variance", explained)
+        self.seconds["update"] += time.perf_counter() - start
+
+    @torch.no_grad()
+    def _step(
+        self, batch: np.ndarray, returns: np.ndarray, clip: float, entropy_weight: float
+    ) -> np.ndarray:
+        """One gradient step; float64[6], the parts of the loss and how far it has come."""
+        kept, done = self.experience, self.network.forward(self.experience, batch)
+        slopes, value_slopes = torch.empty_like(done.logits), torch.empty_like(done.values)
+        gains = kept.advantages.reshape(-1)
+        some = gains[batch].astype(np.float64)
+        numbers = [some.mean(), some.std(ddof=1) + 1e-8, clip, entropy_weight, self.vf_coef]
+        sums = np.zeros(5)
+        loss_slopes(
+            done.logits.numpy(), done.values.numpy(), kept.masks, kept.actions, kept.log_chances,
+            gains, returns.reshape(-1), batch, np.array(numbers), slopes.numpy(),
+            value_slopes.numpy(), sums,
+        )  # fmt: skip
+        if self.num_timesteps <= self.value_first:
+            slopes.zero_()
+        self.network.backward(done, slopes, value_slopes)
+        length = nn.utils.clip_grad_norm_(self._parameters, self.max_grad_norm)
+        self.policy.optimizer.step()
+        return np.append(sums / len(batch), float(length))
+
+    # --- saving ----------------------------------------------------------------------------------
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What moves beside the network and its optimiser, in the order it is to be restored."""
+        return {"league": self.tables.league, "tables": self.tables, "learner": Rest(self)}
+
+    def state(self) -> dict[str, Any]:
+        """All that moves: arrays, numbers and lists, by name."""
+        found: dict[str, Any] = {
+            "num_timesteps": self.num_timesteps,
+            "n_updates": self._n_updates,
+        }
+        for name, value in self.policy.state_dict().items():
+            found[f"policy.{name}"] = value.detach().cpu().numpy().copy()
+        for number, moments in self.policy.optimizer.state_dict()["state"].items():
+            for name, value in moments.items():
+                found[f"optimiser.{number}.{name}"] = value.detach().cpu().numpy().copy()
+        for prefix, part in self.parts.items():
+            found |= {f"{prefix}.{name}": value for name, value in part.state().items()}
+        return found
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state of a model with the same arguments."""
+        parts: dict[str, dict[str, Any]] = {}
+        for name, value in state.items():
+            prefix, _, rest = name.partition(".")
+            if rest:
+                parts.setdefault(prefix, {})[rest] = value
+        self.num_timesteps, self._n_updates = int(state["num_timesteps"]), int(state["n_updates"])
+        self.policy.load_state_dict(
+            {name: torch.from_numpy(np.array(value)) for name, value in parts["policy"].items()}
+        )
+        moments: dict[int, dict[str, torch.Tensor]] = {}
+        for name, value in parts.get("optimiser", {}).items():
+            number, _, rest = name.partition(".")
+            moments.setdefault(int(number), {})[rest] = torch.from_numpy(np.array(value))
+        whole = self.policy.optimizer.state_dict()
+        self.policy.optimizer.load_state_dict({**whole, "state": moments})
+        for name, part in self.parts.items():
+            part.restore(parts[name])
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What else moves in a model."""
+
+    model: LeaguePPO
+
+    def state(self) -> dict[str, Any]:
+        """The generator of the minibatches, and seconds by what they were spent on."""
+        return {"shuffles": of_generator(self.model._shuffles), **self.model.seconds}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        model = self.model
+        to_generator(model._shuffles, state["shuffles"])
+        model.seconds = {name: float(state[name]) for name in model.seconds}
+        model._last_obs = model.tables.observations()

@@ -1,0 +1,373 @@
+"""The tables that a whole policy learns at: self-play, snapshots, bots, in one batch.
+
+`B` rows, each a match; every step is one decision of a learner's seat in every row. Matches of
+self-play have learners on all seats, and each of them learns: nothing that the network computes is
+thrown away. Opponents change only between matches. Whoever is asked from outside is asked about
+many rows at once, on its own observation and mask.
+
+What a seat is paid between two of its decisions belongs to the earlier one, also where the round or
+the match ended after its last. What it loses before its first decision of a match belongs to no
+decision; it counts in the results of the match.
+
+Shapes: `B` rows, `S` = 9 places for seats, `K` bytes of an observation, `A` actions, `N` some rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import spaces
+
+from agents.policies import inputs
+from agents.policies.network_kernels import (
+    MOST_INPUTS,
+    NO_MORE,
+    index_rows,
+    network_rows,
+    pick_rows,
+)
+from agents.training.ppo.league import League, Variant, deciding
+from thirtyone_env.actions import NUM_SLOT_ACTIONS
+from thirtyone_env.adapters.sb3.batch import BatchVecEnv
+from thirtyone_env.arena import Tables, controller
+from thirtyone_env.observation import observation_size, seen_space
+from thirtyone_env.rules import MAX_SEATS
+from thirtyone_env.state import CONTROLLER, Phase
+
+LEARNER, NOBODY = -1, -2
+"""In `owner`: the learner's seat; no seat."""
+VIEW: dict[str, Any] = {"slots": True, "canonical": True}
+"""How the learner sees and acts."""
+
+
+class LeagueVecEnv(BatchVecEnv):
+    """`B` tables side by side, with at least one learner's seat each.
+
+    As a plain `VecEnv` a row shows its learner's seats in turn; algorithms that do not look at
+    `seat` should learn without self-play.
+
+    Args:
+        rows: number of tables `B`, dealt out to the variants of the league in turn.
+        league: who sits on the other seats.
+        sizes: int64, inputs and units of the layers of the snapshots' networks.
+        relu: whether their activation is ReLU; else tanh.
+        copies: probability that all opponents of a match are copies of one.
+        reward: whose changes are the rewards: "equity", "lives" or "match" payoffs.
+        reward_scale: factor on the rewards.
+        episode: "round" or "match".
+        read_rules: whether the rules are inputs.
+        seed: start of all randomness.
+    """
+
+    def __init__(
+        self,
+        rows: int,
+        league: League,
+        *,
+        sizes: np.ndarray,
+        relu: bool = True,
+        copies: float = 0.9,
+        reward: Literal["equity", "lives", "match"] = "equity",
+        reward_scale: float = 1.0,
+        episode: Literal["round", "match"] = "round",
+        read_rules: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.league, self.copies = league, copies
+        self.reward, self.reward_scale, self.episode = reward, reward_scale, episode
+        self.sizes, self.relu = np.asarray(sizes, np.int64), relu
+        self.most_seats = max(size for _, size in league.variants)
+        super().__init__(
+            rows, seen_space(self.most_seats, False), spaces.Discrete(NUM_SLOT_ACTIONS)
+        )
+        self._all = np.arange(rows)
+        self.variant = self._all % len(league.variants)
+        self.layouts = self._layouts(read_rules)
+        self._players = np.array([size for _, size in league.variants])[self.variant]
+        self._actions = np.zeros(rows, np.int64)
+        self._nothing: dict[str, Any] = {}
+        self.asked_seconds = 0.0
+        self.seed(seed)
+
+    def _layouts(self, read_rules: bool) -> np.ndarray:
+        """int16[V, K]."""
+        width = observation_size(self.most_seats)
+        found: np.ndarray = np.full((len(self.league.variants), width), -1, np.int16)
+        kept = inputs.scales(self.most_seats, rules=read_rules) > 0
+        for variant, (_, size) in enumerate(self.league.variants):
+            layout = inputs.layout(size, self.most_seats)
+            found[variant, : len(layout)] = np.where(kept[layout], layout, -1)
+        return found
+
+    # --- beginning -------------------------------------------------------------------------------
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Deal everything anew from a seed; None keeps it as it is."""
+        if seed is not None:
+            drawing, cards, lots = np.random.SeedSequence(seed).spawn(3)
+            self._rng = np.random.Generator(np.random.PCG64(drawing))
+            self.lots = np.random.Generator(np.random.PCG64(lots))
+            self._begin(int(cards.generate_state(1)[0]))
+        return [seed] * self.num_envs
+
+    def _begin(self, seed: int) -> None:
+        rows, shape = self.num_envs, (self.num_envs, MAX_SEATS)
+        rules = [self.league.variants[v][0] for v in self.variant]
+        self.tables = Tables(rules, self._players, seed=seed, matches=self._all, deal=False)
+        self._controllers = self._seated()
+        self.owner = np.full(shape, NOBODY, np.int64)
+        self.fresh = np.ones(shape, bool)  # has not yet decided in its match
+        self.paid, self.round_number = np.zeros(shape), np.zeros(rows, np.int32)
+        self.rewards = np.zeros(shape, np.float32)
+        self.ended = np.zeros(shape, bool)
+        self.next_match, self.matches = 0, 0
+        self.seen, self.mask = self.tables.new_outputs(slots=True)
+        self.seat = np.zeros(rows, np.int8)
+        self.league_changed()
+        self._deal(self._all)
+        self._settle(self._all)
+        self.rewards[:], self.ended[:] = 0, False
+
+    def _seated(self) -> np.ndarray:
+        """CONTROLLER[V, M + 1]: what sits on a seat by member; the last is for all networks."""
+        league = self.league
+        found: np.ndarray = np.zeros((len(league.variants), len(league.names) + 1), CONTROLLER)
+        found[:, -1] = controller("external")
+        for variant, (rules, _) in enumerate(league.variants):
+            for member, policy in enumerate(league.policies):
+                if league.plays[variant, member]:
+                    name = policy.controller
+                    found[variant, member] = controller(name, rules.record, self.tables.book)
+        return found
+
+    def league_changed(self) -> None:
+        """Let matches that begin from now on have the opponents of the league as it is now."""
+        chances = self.league.chances()
+        self._limits = np.cumsum(chances, axis=1)
+        self._last = chances.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
+
+    def reset(self) -> np.ndarray:
+        """What the learners' seats see: uint8[B, K]. Matches in progress go on."""
+        return self.observations()
+
+    # --- playing ---------------------------------------------------------------------------------
+
+    def advance(self, actions: np.ndarray) -> None:
+        """One decision of the learner in every row, and all that follows up to the next.
+
+        Afterwards `seen`, `mask` and `seat` say who is to decide, `rewards` float32[B, S] what
+        every seat of a learner was paid, and `ended` bool[B, S] whose episodes have ended.
+        """
+        self.rewards[:] = 0
+        self.ended[:] = False
+        self.fresh[self._all, self.seat] = False
+        turn = self.tables.step(actions, self.seen, self.mask, **VIEW)
+        self.seat[:] = turn.seats
+        self._settle(self._all)
+
+    def _settle(self, rows: np.ndarray) -> None:
+        """Pay, deal and ask until a learner is to decide in each of these rows."""
+        while rows.size:
+            over = self.tables.states["phase"][rows] == Phase.OVER
+            self._pay(rows, over)
+            mine = self.owner[rows] == LEARNER
+            in_play = self.tables.states["in_play"][rows, None] >> np.arange(MAX_SEATS) & 1
+            out = over | ~(mine & (in_play == 1)).any(axis=1)
+            dealt = rows[out]
+            if dealt.size:
+                self._count(dealt)
+                self._deal(dealt)
+            others = self.owner[rows, self.seat[rows]] >= 0
+            asked = rows[others & ~out]
+            if asked.size:
+                self._ask(asked)
+            rows = np.concatenate([dealt, asked])
+
+    def _pay(self, rows: np.ndarray, over: np.ndarray) -> None:
+        """Bring payoffs up to date where a round has ended: lives change at no other time."""
+        numbers = self.tables.states["round_number"][rows]
+        changed = np.flatnonzero(over | (numbers != self.round_number[rows]))
+        if not changed.size:
+            return
+        hit = rows[changed]
+        payoffs = self.tables.payoffs(self.reward, hit)
+        gains = (payoffs - self.paid[hit]) * self.reward_scale
+        self.rewards[hit] += np.where(self.fresh[hit], 0.0, gains)
+        self.paid[hit], self.round_number[hit] = payoffs, numbers[changed]
+        if self.episode == "round":
+            self.ended[hit] = True
+        else:
+            in_play = self.tables.states["in_play"][hit, None] >> np.arange(MAX_SEATS) & 1
+            self.ended[hit] |= over[changed, None] | (in_play == 0)
+
+    def _count(self, rows: np.ndarray) -> None:
+        """Results of matches that are over for the learner."""
+        payoffs = self.tables.payoffs("match", rows)
+        self.matches += len(rows)
+        owner = self.owner[rows]
+        mine = owner == LEARNER
+        mean = (payoffs * mine).sum(axis=1) / mine.sum(axis=1)
+        over = self.tables.states["phase"][rows] == Phase.OVER
+        places, seats = np.nonzero((owner >= 0) & over[:, None])
+        size = self._players[rows[places]]
+        gains = (mean[places] - payoffs[places, seats]) * (size - 1) / size
+        self.league.count(owner[places, seats], 0.5 + 0.5 * gains)
+
+    def _deal(self, rows: np.ndarray) -> None:
+        """New matches in these rows, up to the first decision from outside."""
+        self._seat(rows)
+        tables, matches = self.tables, np.arange(self.next_match, self.next_match + rows.size)
+        self.next_match += rows.size
+        tables.deal(rows, matches)
+        self.fresh[rows] = True
+        self.round_number[rows] = tables.states["round_number"][rows]
+        self.paid[rows] = tables.payoffs(self.reward, rows)
+        tables.play(rows)
+        self._show(rows)
+
+    def _seat(self, rows: np.ndarray) -> None:
+        """Draw who sits where in the next match of these rows."""
+        count, rng, league = rows.size, self._rng, self.league
+        kinds, copies = rng.random((2, count))
+        lots, mine = rng.random((count, MAX_SEATS)), rng.random(count)
+        variant, players = self.variant[rows], self._players[rows]
+        found = (lots[:, :, None] >= self._limits[variant][:, None]).sum(axis=2)
+        found = np.minimum(found, self._last[variant][:, None])
+        found = np.where((copies < self.copies)[:, None], found[:, :1], found)
+        found[np.arange(count), (mine * players).astype(np.int64)] = LEARNER
+        found[kinds < league.self_play] = LEARNER
+        found[np.arange(MAX_SEATS) >= players[:, None]] = NOBODY
+        self.owner[rows] = found
+        outside = (found < 0) | (found >= len(league.names))
+        members = np.where(outside, len(league.names), found)
+        chosen = self._controllers[variant[:, None], members]
+        for seat in range(int(players.max())):
+            here = np.flatnonzero(seat < players)
+            self.tables.set_controllers(rows[here], seat, chosen[here, seat])
+
+    def _show(self, rows: np.ndarray) -> None:
+        """What the seats to act see in these rows."""
+        live = rows[self.tables.states["phase"][rows] != Phase.OVER]
+        self.seat[live] = self.tables.states["seat"][live]
+        self.seen[live] = self.tables.observe("full", live, canonical=True)
+        self.mask[live] = self.tables.action_mask(live, **VIEW)
+
+    def _ask(self, rows: np.ndarray) -> None:
+        """One decision of the opponents that are asked, in these rows."""
+        start = time.perf_counter()
+        members = self.owner[rows, self.seat[rows]]
+        network = members >= len(self.league.names)
+        if network.any():
+            self._ask_networks(rows[network], members[network] - len(self.league.names))
+        for member in np.unique(members[~network]).tolist():
+            mine = rows[members == member]
+            policy = deciding(self.league.policies[member])
+            self.tables.act(policy.act_batch(self.tables, mine.copy()), mine)
+            self._show(mine)
+        self.asked_seconds += time.perf_counter() - start
+
+    def _ask_networks(self, rows: np.ndarray, places: np.ndarray) -> None:
+        order = np.argsort(places, kind="stable")
+        rows, places = rows[order], places[order]
+        count = rows.size
+        starts: np.ndarray = np.zeros(count + 1, np.int64)
+        spots = np.empty(count * MOST_INPUTS, np.uint16)
+        amounts = np.empty(count * MOST_INPUTS, np.uint8)
+        kinds = self.variant[rows]
+        index_rows(self.seen[rows], self.layouts, kinds, NO_MORE, starts, spots, amounts, 0)
+        logits = np.empty((count, NUM_SLOT_ACTIONS), np.float32)
+        scratch = np.empty((2, self.sizes[1:].max()), np.float32)
+        numbers = np.arange(count)
+        network_rows(
+            starts, spots, amounts, numbers, self.league.pool, places, self.sizes, self.relu,
+            scratch, logits,
+        )  # fmt: skip
+        actions = np.empty(count, np.int64)
+        lots = self._rng.random(count)
+        pick_rows(logits, self.mask[rows], lots, actions, np.empty(count, np.float32))
+        seen, mask = np.empty_like(self.seen[rows]), np.empty_like(self.mask[rows])
+        turn = self.tables.step(actions, seen, mask, rows, **VIEW)
+        self.seen[rows], self.mask[rows], self.seat[rows] = seen, mask, turn.seats
+
+    # --- as a vector environment -----------------------------------------------------------------
+
+    def observations(self) -> np.ndarray:
+        """uint8[B, K]: what the seats to act see, laid out as at the largest table."""
+        found = np.zeros_like(self.seen)
+        for variant, (_, size) in enumerate(self.league.variants):
+            rows = np.flatnonzero(self.variant == variant)
+            layout = inputs.layout(size, self.most_seats)
+            found[np.ix_(rows, layout)] = self.seen[rows][:, : len(layout)]
+        return found
+
+    def action_masks(self) -> np.ndarray:
+        """bool[B, A]: what the seats to act may do."""
+        return self.mask == 1
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Keep int[B] for the next `step_wait`."""
+        self._actions = np.asarray(actions, np.int64)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """One decision a row: observations, rewards and flags of the seats that took it, infos."""
+        seats, before = self.seat.copy(), self.observations()
+        self.advance(self._actions)
+        dones = self.ended[self._all, seats]
+        infos = [self._nothing] * self.num_envs
+        for row in np.flatnonzero(dones):
+            infos[row] = {"terminal_observation": before[row]}
+        return self.observations(), self.rewards[self._all, seats], dones, infos
+
+    # --- saving ----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that moves but the league: arrays and numbers."""
+        return {
+            "states": self.tables.states.view(np.uint8).reshape(self.num_envs, -1).copy(),
+            "owner": self.owner.copy(),
+            "fresh": self.fresh.copy(),
+            "paid": self.paid.copy(),
+            "round_number": self.round_number.copy(),
+            "next_match": self.next_match,
+            "matches": self.matches,
+            "drawing": of_generator(self._rng),
+            "lots": of_generator(self.lots),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state of tables with the same arguments, the league restored before."""
+        bytes_ = self.tables.states.view(np.uint8).reshape(self.num_envs, -1)
+        bytes_[:] = state["states"]
+        for name in ("owner", "fresh", "paid", "round_number"):
+            getattr(self, name)[:] = state[name]
+        self.next_match, self.matches = int(state["next_match"]), int(state["matches"])
+        to_generator(self._rng, state["drawing"])
+        to_generator(self.lots, state["lots"])
+        self.league_changed()
+        self._show(self._all)
+
+
+def of_generator(rng: np.random.Generator) -> list[int]:
+    """The state of a PCG64 generator as whole numbers."""
+    state = rng.bit_generator.state
+    words = state["state"]
+    return [words["state"], words["inc"], state["has_uint32"], state["uinteger"]]
+
+
+def to_generator(rng: np.random.Generator, numbers: Sequence[int]) -> None:
+    """Put a generator where `of_generator` found one."""
+    state, inc, has, word = (int(number) for number in numbers)
+    rng.bit_generator.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": state, "inc": inc},
+        "has_uint32": has,
+        "uinteger": word,
+    }
+
+
+def variants_of(rules: Sequence[Any], players: Sequence[int]) -> list[Variant]:
+    """All tables of some rules and seat counts."""
+    return [(one, size) for one in rules for size in players]

@@ -1,0 +1,528 @@
+"""Learning whole policies: what is stored, paid and learned from is what it should be."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from agents.evaluation.exploit import exploit
+from agents.evaluation.match import play
+from agents.evaluation.options import ConfigError
+from agents.evaluation.progress import Meter
+from agents.policies import make
+from agents.training import cli, ppo
+from agents.training.config import (
+    BenchmarkConfig,
+    BestResponseConfig,
+    PanelConfig,
+    PpoConfig,
+    from_mapping,
+    load,
+    to_yaml,
+)
+from agents.training.exploit import NetworkExploiter
+from agents.training.learning import learn
+from agents.training.ppo import response
+from agents.training.ppo.kernels import advantages
+from agents.training.ppo.league import League
+from agents.training.ppo.tables import LEARNER, LeagueVecEnv
+from agents.training.stopping import Interrupted, Stop
+from thirtyone_env import Rules
+from thirtyone_env.state import Phase
+
+ROOT = Path(__file__).parents[2]
+DANISH = Rules.preset("danish")
+TINY = PpoConfig(
+    name="tiny",
+    steps=6_000,
+    rows=48,
+    rollout=16,
+    batch=256,
+    hidden=(16, 8),
+    snapshot_every=1_500,
+    snapshots=2,
+    panel=PanelConfig(every=0),
+    benchmark=BenchmarkConfig(players=(2,), opponents=("random",), deals=20, workers=1),
+)
+
+
+def learned(config, steps, model=None):
+    """A model after some steps of a training that is planned for `config.steps`."""
+    model = model or ppo.build(config)
+    model._last_obs = model.tables.observations()
+    while model.num_timesteps < steps:
+        _, callback = model._setup_learn(0, None, False)
+        model.collect_rollouts(model.env, callback, None, config.rollout)
+        model._update_current_progress_remaining(model.num_timesteps, config.steps)
+        model.train()
+    return model
+
+
+def collected(config):
+    """A model before its first update, with a roll-out."""
+    model = ppo.build(config)
+    _, callback = model._setup_learn(0, None, False)
+    model.collect_rollouts(model.env, callback, None, config.rollout)
+    return model
+
+
+def dense(model):
+    """uint8[T·B, K]: the observations of a roll-out, from the inputs that were kept."""
+    kept = model.experience
+    size = kept.actions.size
+    found = np.zeros((size, model.observation_space.shape[0]), np.uint8)
+    for row in range(size):
+        places = slice(kept.starts[row], kept.starts[row + 1])
+        some = kept.amounts[places] > 0
+        found[row, kept.spots[places][some]] = kept.amounts[places][some]
+    return found
+
+
+@pytest.mark.parametrize("critic", ["own", "shared"])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_what_a_rollout_keeps_is_what_the_policy_of_sb3_says(critic, activation):
+    model = collected(replace(TINY, critic=critic, activation=activation, players=(2, 3)))
+    kept = model.experience
+    with torch.no_grad():
+        values, logs, _ = model.policy.evaluate_actions(
+            torch.from_numpy(dense(model)).float(),
+            torch.from_numpy(kept.actions),
+            torch.from_numpy(kept.masks != 0),
+        )
+    np.testing.assert_allclose(logs.numpy(), kept.log_chances, atol=2e-6)
+    np.testing.assert_allclose(values[:, 0].numpy(), kept.values.ravel(), atol=2e-6)
+    assert kept.masks[np.arange(kept.actions.size), kept.actions].all()
+
+
+@pytest.mark.parametrize("critic", ["own", "shared"])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_gradients_are_those_of_the_loss_of_maskable_ppo(critic, activation):
+    model = collected(replace(TINY, critic=critic, activation=activation, max_gradient=1e9))
+    rng, kept = np.random.default_rng(5), model.experience
+    kept.log_chances += rng.normal(0, 0.2, kept.log_chances.size).astype(np.float32)
+    returns = kept.advantages + kept.values
+    batch = rng.permutation(np.flatnonzero(kept.valid))[:300]
+    values, logs, entropy = model.policy.evaluate_actions(
+        torch.from_numpy(dense(model)[batch]).float(),
+        torch.from_numpy(kept.actions[batch]),
+        torch.from_numpy(kept.masks[batch] != 0),
+    )
+    gains = torch.from_numpy(kept.advantages.ravel()[batch])
+    gains = (gains - gains.mean()) / (gains.std() + 1e-8)
+    ratio = (logs - torch.from_numpy(kept.log_chances[batch])).exp()
+    loss = -torch.min(gains * ratio, gains * ratio.clamp(0.8, 1.2)).mean()
+    loss = loss - 0.03 * entropy.mean()
+    loss = loss + 0.5 * (torch.from_numpy(returns.ravel()[batch]) - values[:, 0]).square().mean()
+    expected = torch.autograd.grad(loss, model._parameters)
+    model.policy.optimizer.step = lambda: None
+    model._step(batch, returns, 0.2, 0.03)
+    for parameter, gradient in zip(model._parameters, expected, strict=True):
+        np.testing.assert_allclose(parameter.grad, gradient, atol=2e-6)
+
+
+def plain_advantages(times, gamma, decay):
+    """By the definition: one seat's decisions as (value, paid, ended), then what follows."""
+    gains, after, gain = [], None, 0.0
+    for value, paid, ended in reversed(times[:-1] if times[-1][1] is None else times):
+        if after is None and times[-1][1] is None:
+            after = times[-1][0]
+        following = 0.0 if ended else after
+        gain = paid + gamma * following - value + (0.0 if ended else gamma * decay * gain)
+        gains.append(gain)
+        after = value
+    return gains[::-1]
+
+
+def test_advantages_of_one_seat_are_those_of_the_definition():
+    rng = np.random.default_rng(3)
+    steps = 40
+    values = rng.normal(size=(steps, 1)).astype(np.float32)
+    rewards = np.zeros((steps, 1, 9), np.float32)
+    rewards[:, 0, 2] = rng.normal(size=steps)
+    ended = np.zeros((steps, 1, 9), bool)
+    ended[:, 0, 2] = rng.random(steps) < 0.2
+    seats, last = np.full((steps, 1), 2, np.int8), np.array([2], np.int8)
+    gains, valid = np.zeros((steps, 1), np.float32), np.zeros((steps, 1), bool)
+    advantages(
+        seats, rewards, ended, values, last, np.array([0.7], np.float32), 0.9, 0.8,
+        np.zeros((4, 9)), gains, valid,
+    )  # fmt: skip
+    times = list(zip(values[:, 0], rewards[:, 0, 2], ended[:, 0, 2], strict=True))
+    expected = plain_advantages([*times, (np.float32(0.7), None, False)], 0.9, 0.8)
+    np.testing.assert_allclose(gains[:, 0], expected, rtol=1e-5, atol=1e-5)
+    assert valid.all()
+
+
+def test_each_seat_of_a_table_is_a_trajectory_of_its_own():
+    """Seat 1 is paid after its last decision of a round, and waits when the roll-out ends."""
+    seats = np.array([[0], [1], [0], [1], [0]], np.int8)
+    values = np.array([[1], [2], [3], [4], [5]], np.float32)
+    rewards, ended = np.zeros((5, 1, 9), np.float32), np.zeros((5, 1, 9), bool)
+    rewards[2, 0, :2] = 10, -10  # a round ends with what seat 0 does; seat 1 has decided before
+    ended[2, 0] = True
+    gains, valid = np.zeros((5, 1), np.float32), np.zeros((5, 1), bool)
+    advantages(
+        seats, rewards, ended, values, np.array([0], np.int8), np.array([6], np.float32), 1.0, 0.0,
+        np.zeros((4, 9)), gains, valid,
+    )  # fmt: skip
+    assert gains[0, 0] == 3 - 1  # goes on to its own next value, not to that of the other seat
+    assert gains[1, 0] == -10 - 2
+    assert gains[2, 0] == 10 - 3
+    assert valid[:, 0].tolist() == [True, True, True, False, True]
+    assert gains[4, 0] == 6 - 5
+
+
+def small_tables(league=None, rows=64, **options):
+    league = league or League({"threshold:21": 1.0, "random": 1.0}, [(DANISH, 3)], self_play=0.3)
+    return LeagueVecEnv(rows, league, sizes=np.array([1, 4, 14]), seed=7, **options)
+
+
+def any_actions(tables, rng):
+    return (rng.random(tables.mask.shape) * tables.mask).argmax(axis=1)
+
+
+@pytest.mark.parametrize("reward", ["lives", "match", "equity"])
+def test_every_seat_is_paid_what_its_match_pays_it(reward):
+    """Also what it loses after its last decision; what comes before its first is left out."""
+    tables, rng = small_tables(reward=reward, episode="match"), np.random.default_rng(1)
+    paid, early = np.zeros((64, 9)), np.zeros((64, 9))
+    settled, late, seats = [0], [0], set()
+    begun_with = tables.paid.copy()
+    pay, count = tables._pay, tables._count
+
+    def watched_pay(rows, over):
+        before = tables.paid[rows].copy()
+        pay(rows, over)
+        early[rows] += np.where(tables.fresh[rows], tables.paid[rows] - before, 0)
+
+    def watched_count(rows):
+        count(rows)
+        final = tables.tables.payoffs(reward, rows) - begun_with[rows]
+        mine = tables.owner[rows] == LEARNER
+        found = paid[rows] + tables.rewards[rows] + early[rows]
+        np.testing.assert_allclose(found[mine], final[mine], atol=1e-5)
+        settled[0] += int(mine.sum())
+        seats.update(np.nonzero(mine)[1].tolist())
+        paid[rows], early[rows] = -tables.rewards[rows], 0.0  # the rest of this step is another's
+
+    tables._pay, tables._count = watched_pay, watched_count
+    deal = tables._deal
+
+    def watched_deal(rows):
+        deal(rows)
+        begun_with[rows] = 1 / 3 if reward == "equity" else 0.0
+        early[rows] += tables.paid[rows] - begun_with[rows]  # a blitz is dealt
+
+    tables._deal = watched_deal
+    for _ in range(150):
+        acting = tables.seat.copy()
+        tables.advance(any_actions(tables, rng))
+        paid += tables.rewards
+        others = np.arange(9) != acting[:, None]
+        mine = (tables.owner == LEARNER) & others & (tables.rewards != 0)
+        late[0] += int(mine.sum())
+    assert settled[0] > 200
+    assert seats == {0, 1, 2}
+    assert late[0] > 20
+
+
+def test_a_loss_before_the_first_decision_belongs_to_no_decision():
+    """Whoever has not yet decided in its match is not paid, or the match before would be blamed."""
+    tables = small_tables(reward="lives")
+    tables.fresh[:] = True
+    tables.tables.states["lives_payoff"][:, :3] += 1.0
+    tables.round_number -= 1  # as if a round had ended
+    tables._pay(tables._all, np.zeros(64, bool))
+    assert (tables.rewards == 0).all()
+    tables.fresh[:, 1] = False
+    tables.tables.states["lives_payoff"][:, :3] -= 3.0
+    tables.round_number -= 1
+    tables._pay(tables._all, np.zeros(64, bool))
+    assert (tables.rewards[:, 1] == -3).all()
+    assert (tables.rewards[:, [0, 2]] == 0).all()
+
+
+def test_opponents_change_only_between_matches():
+    config = replace(TINY, players=(2, 4), self_play=0.2, snapshot_play=0.5, copies=0.3)
+    model = learned(config, 3_000)
+    tables, rng = model.tables, np.random.default_rng(2)
+    changed = 0
+    for _ in range(80):
+        matches, owner = tables.tables.states["match"].copy(), tables.owner.copy()
+        tables.league.add(np.zeros_like(tables.league.pool[0]), 5_000, tables.owner)
+        tables.league_changed()
+        pool = tables.league.pool.copy()
+        used = np.unique(owner[owner >= len(tables.league.names)]) - len(tables.league.names)
+        tables.advance(any_actions(tables, rng))
+        same = tables.tables.states["match"] == matches
+        assert (tables.owner[same] == owner[same]).all()
+        assert (tables.league.pool[used] == pool[used]).all()
+        changed += int((~same).sum())
+    assert changed > 20
+    kinds = tables.owner[tables.owner != -2]
+    assert {LEARNER} < set(np.unique(kinds).tolist())
+
+
+def test_members_are_copies_and_the_pool_is_capped():
+    league = League({"random": 1.0}, [(DANISH, 2)], capacity=3)
+    weights = np.ones(5, np.float32)
+    nobody = np.array([-1])
+    for steps in range(1, 9):
+        weights[:] = steps
+        league.add(weights, steps, nobody)
+    weights[:] = 99
+    active = np.flatnonzero(league.active)
+    assert len(active) == 3
+    assert (league.pool[active] == league.steps[active, None]).all()
+    assert {1, 8} <= set(league.steps[active].tolist())
+    in_use = np.flatnonzero(league.active)[:1] + 1
+    place = int(in_use[0]) - 1
+    before = league.pool[place].copy()
+    for steps in range(9, 30):
+        league.add(np.full(5, steps, np.float32), steps, in_use)
+        assert (league.pool[place] == before).all()
+    assert len(league.pool) <= 2 * 3 + 3
+
+
+def test_prioritised_members_are_those_the_learner_loses_to():
+    panel = {"random": 1.0, "threshold:25": 1.0}
+    league = League(panel, [(DANISH, 2)], self_play=0.0, sampling="prioritised")
+    league.count(np.array([0] * 50 + [1] * 50), np.array([1.0] * 50 + [0.4] * 50))
+    chances = league.chances()[0]
+    assert chances.sum() == pytest.approx(1)
+    assert chances[1] > 4 * chances[0]
+
+
+def test_a_nash_league_plays_what_nothing_beats():
+    panel = {"random": 1.0, "threshold:21": 1.0, "threshold:27": 1.0}
+    league = League(panel, [(DANISH, 2)], self_play=0.0, sampling="nash", seed=3)
+    league.measure(lambda params, name: None)
+    chances = league.chances()[0]
+    assert chances[0] < 0.1 < chances[2]
+    assert league.payoffs[0, 2] == -league.payoffs[2, 0] < 0
+
+
+def test_a_bot_plays_where_it_can_and_none_nowhere():
+    variants = [(DANISH, 2), (Rules.preset("swedish"), 2)]
+    league = League({"chart:danish": 1.0, "threshold:27": 1.0}, variants, self_play=0.0)
+    chances = league.chances()
+    assert chances[0, 0] > 0
+    assert chances[1, 0] == 0
+    with pytest.raises(ValueError, match="danish"):
+        League({"chart:danish": 1.0}, variants[1:], self_play=0.0)
+
+
+def test_saved_and_restored_it_goes_on_bit_by_bit():
+    config = replace(TINY, players=(2, 4), league="prioritised")
+    one = learned(config, 3_000)
+    state = {
+        name: value.copy() if isinstance(value, np.ndarray) else value
+        for name, value in one.state().items()
+    }
+    assert all(isinstance(v, np.ndarray | int | float | str | list) for v in state.values())
+    two = ppo.build(config)
+    two.restore(state)
+    for model in (one, two):
+        learned(config, 6_000, model)
+    assert one.num_timesteps == two.num_timesteps
+    ours, theirs = one.state(), two.state()
+    for name, value in ours.items():
+        if not name.startswith("learner.") or name == "learner.shuffles":
+            assert np.array_equal(value, theirs[name], equal_nan=name == "league.payoffs"), name
+
+
+def test_the_same_training_gives_the_same_weights(tmp_path):
+    one, two = (ppo.train(TINY, tmp_path / name) for name in ("one", "two"))
+    other = ppo.train(replace(TINY, seed=2), tmp_path / "other")
+    assert all(np.array_equal(a, b) for a, b in zip(one.weights, two.weights, strict=True))
+    assert not np.array_equal(one.weights[0], other.weights[0])
+    assert len(list((tmp_path / "one" / "league").iterdir())) <= TINY.snapshots
+
+
+@pytest.mark.parametrize("league", ["uniform", "prioritised", "nash"])
+def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, league, monkeypatch):
+    monkeypatch.setattr("agents.training.ppo.league.MATRIX_DEALS", 4)
+    panel = PanelConfig(every=2_000, deals=10, opponents=("random",), workers=1)
+    config = replace(
+        TINY, league=league, players=(2, 4), save_every=2_500, house_rules={"max_turns": 20},
+        opponents={"random": 1.0, "lookahead:1": 1.0}, panel=panel,
+    )  # fmt: skip
+    whole = ppo.train(config, tmp_path / "whole")
+    for at in (700, 3_800):
+        stop, seen = Stop(), []
+
+        def advance(steps, stop=stop, seen=seen, at=at):
+            seen.append(steps)
+            if sum(seen) >= at:
+                stop.number = 2
+
+        meter = Meter(advance, lambda note: None)
+        with pytest.raises(Interrupted):
+            learn(ppo.prepare, config, tmp_path / "parts", meter=meter, stop=stop)
+    parts = ppo.train(config, tmp_path / "parts")
+    for one, other in zip(whole.weights, parts.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for name in ("league", "last", "."):
+        files = sorted((tmp_path / "whole" / name).rglob("*.safetensors"))
+        files = [path for path in files if path.parent.name != "checkpoints"]
+        assert files
+        for path in files:
+            again = tmp_path / "parts" / path.relative_to(tmp_path / "whole")
+            assert again.read_bytes() == path.read_bytes(), path
+    panels = [(tmp_path / name / "panel.csv").read_text() for name in ("whole", "parts")]
+    assert panels[0] == panels[1]
+
+
+def test_it_learns(tmp_path):
+    config = PpoConfig(
+        panel=PanelConfig(every=0), steps=200_000, rows=256, rollout=32, batch=1024, hidden=(32,),
+        self_play=0.3, snapshot_play=0.0, opponents={"random": 1.0}, learning_rate=1e-2,
+    )  # fmt: skip
+    ppo.train(config, tmp_path)
+    policy = make(str(tmp_path))
+    assert play([policy, "random"], rules=DANISH, deals=500, seed=9).win_rate(0).low > 0.9
+
+
+def test_one_network_plays_at_tables_of_several_sizes_and_rules(tmp_path):
+    config = replace(
+        TINY,
+        players=(2, 4),
+        rules="danish,swedish,schwimmen_a7",
+        house_rules={"max_turns": 20, "max_rounds": 5},  # it does not know yet when to knock
+    )
+    policy = ppo.train(config, tmp_path)
+    for rules in config.all_rules():
+        for size in (2, 4):
+            play([policy] * size, rules=rules, deals=4, seed=1)
+    with pytest.raises(ValueError, match="tables of 2 and 4, not of 3"):
+        policy.check(DANISH, 3)
+    with pytest.raises(ValueError, match="lives is 3 for the policy, 5 at the table"):
+        policy.check(Rules.preset("danish", lives=5, max_turns=20, max_rounds=5), 2)
+
+
+def test_a_training_begins_with_a_policy(tmp_path):
+    first = ppo.train(TINY, tmp_path)
+    again = ppo.build(replace(TINY, start_from=str(tmp_path)))
+    for mine, given in zip(again.network.weights(), first.weights, strict=True):
+        np.testing.assert_allclose(mine, given, rtol=1e-6)
+    with pytest.raises(ValueError, match="start_from"):
+        ppo.build(replace(TINY, start_from=str(tmp_path), hidden=(16,)))
+
+
+def test_saved_policies_sit_at_the_tables(tmp_path):
+    ppo.train(TINY, tmp_path)
+    panel = {str(tmp_path): 1.0}
+    league = League(panel, [(DANISH, 2)], self_play=0.0)
+    tables, rng = small_tables(league), np.random.default_rng(0)
+    for _ in range(60):
+        tables.advance(any_actions(tables, rng))
+    assert tables.matches > 20
+    assert (tables.tables.states["phase"] != Phase.OVER).all()
+
+
+def test_a_response_begins_with_its_target_and_learns_the_value_first(tmp_path):
+    target = ppo.train(TINY, tmp_path / "target")
+    config = BestResponseConfig(
+        target=str(tmp_path / "target"), warm_start=True, steps=1_500, value_first=1_536,
+        rows=48, rollout=16, batch=256, panel=PanelConfig(every=0),
+    )  # fmt: skip
+    found = response.train(config, tmp_path / "found")
+    for mine, given in zip(found.weights, target.weights, strict=True):
+        np.testing.assert_allclose(mine, given, rtol=1e-6)
+    moved = response.train(replace(config, value_first=0), tmp_path / "moved")
+    assert not np.allclose(moved.weights[0], target.weights[0])
+    model = ppo.build(response.resolved(config))
+    assert (model.tables.owner == LEARNER).sum() == 48
+    with pytest.raises(ValueError, match="warm_start: threshold:25 is no network"):
+        response.train(replace(config, target="threshold:25"), tmp_path)
+
+
+def test_networks_exploit(tmp_path):
+    suite = [NetworkExploiter(tmp_path, 40_000, warm) for warm in (False, True)]
+    found = exploit("random", suite, rules=DANISH, num_players=2, deals=200, seed=3)
+    assert [finding.exploiter for finding in found.findings] == ["network, from scratch"]
+    assert found.bound.gain.mean > -1
+    house = Rules.preset("danish", lives=5)
+    assert suite[0].against(make("random"), house, 2).config.rules[0] == house.to_dict()
+
+
+@pytest.mark.parametrize(
+    "given", ["danish,swedish", ["danish", "swedish"], {"any_of": ["danish", "swedish"]}]
+)
+def test_several_rules_are_written_as_a_list_or_any_of(given, tmp_path):
+    config = from_mapping({"algorithm": "ppo", "rules": given})
+    assert [rules.preset_name for rules in config.all_rules()] == ["danish", "swedish"]
+    (tmp_path / "config.yaml").write_text(to_yaml(config))
+    assert load(tmp_path / "config.yaml") == config
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rules": {"all_of": ["danish"]}}, "any_of"),
+        ({"rules": ["danish", "swedsh"]}, "did you mean 'swedish'"),
+        ({"self_play": 0.8, "snapshot_play": 0.5}, "self_play and snapshot_play"),
+        ({"hidden": [30]}, "multiples of 4"),
+        ({"opponents": {"treshold:25": 1}}, "opponents"),
+        ({"batch": 40_000}, "batch must be at most rows × rollout"),
+        ({"algorithm": "best_response", "opponents": {"random": 1, "danish": 1}}, "target"),
+    ],
+)
+def test_what_cannot_be_is_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        from_mapping({"algorithm": "ppo", **changes})
+
+
+def test_the_command_line_names_another_target():
+    path = str(ROOT / "configs" / "best_response.yaml")
+    config = cli.parse(path, ["--target", "danish", "--value-first", "7"])
+    assert (config.target, config.opponents, config.value_first) == ("danish", {"danish": 1.0}, 7)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.stem)
+def test_the_configurations_can_be_read(path):
+    assert load(path).name
+
+
+def test_an_open_critic_sees_the_hands_and_the_policy_does_not():
+    model = collected(replace(TINY, critic="open", players=(3,)))
+    kept, inputs = model.experience, model.observation_space.shape[0]
+    first = TINY.rows * TINY.rollout  # what was seen last is kept after the roll-out
+    for row in range(TINY.rows):
+        state = model.tables.tables.states[row]
+        places = slice(kept.starts[first + row], kept.starts[first + row + 1])
+        spots = kept.spots[places][kept.amounts[places] > 0].astype(int)
+        seat, found = int(state["seat"]), spots[spots >= inputs] - inputs
+        hands = [int(state["hands"][(seat + after) % 3]).bit_count() for after in (1, 2)]
+        assert [int((found // 56 == after).sum()) for after in (0, 1)] == hands
+    rows = np.arange(200)
+    with torch.no_grad():
+        before = model.network.forward(kept, rows)
+        model.network.hands.weight += 1.0
+        after = model.network.forward(kept, rows)
+    assert torch.equal(before.logits, after.logits)
+    assert not torch.allclose(before.values, after.values)
+
+
+def test_gradients_of_the_hands_are_those_of_differences():
+    model = collected(replace(TINY, critic="open", max_gradient=1e9))
+    kept, batch = model.experience, np.flatnonzero(model.experience.valid)[:100]
+    returns = kept.advantages + kept.values
+    model.policy.optimizer.step = lambda: None
+    model._step(batch, returns, 0.2, 0.0)
+    weights = model.network.hands.weight
+    gradient = weights.grad.clone()
+    unit, card = np.unravel_index(int(gradient.abs().argmax()), gradient.shape)
+
+    def loss(shift):
+        with torch.no_grad():
+            weights[unit, card] += shift
+            values = model.network.forward(kept, batch).values
+            weights[unit, card] -= shift
+        errors = values.numpy().astype(float) - returns.ravel()[batch]
+        return 0.5 * (errors**2).mean()
+
+    slope = (loss(1e-2) - loss(-1e-2)) / 2e-2
+    assert slope == pytest.approx(float(gradient[unit, card]), rel=0.02)
