@@ -81,7 +81,7 @@ def main() -> None:
     """Measure and print both."""
     config = load(sys.argv[1] if len(sys.argv) > 1 else CONFIG)
     assert isinstance(config, PpoConfig)
-    torch.set_num_threads(config.threads)
+    torch.set_num_threads(1)
     config = replace(config, steps=10**9)
     cpu, wall, shares = ours(config, int(sys.argv[2]) if len(sys.argv) > 2 else 20)
     print(f"ours:        {cpu:9,.0f} steps a second of CPU time, {wall:9,.0f} of the wall clock")

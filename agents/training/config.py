@@ -489,13 +489,13 @@ class PpoConfig(ModelConfig):
     """At the start; it falls in a straight line."""
     final_learning_rate: float = 1e-4
     """At the end."""
-    entropy: float = 0.01
+    entropy: float = 0.03
     """Weight of the entropy bonus at the start, which keeps the policy trying all actions."""
-    final_entropy: float = 0.01
+    final_entropy: float = 0.005
     """At the end; it goes there in a straight line."""
     gamma: float = 1.0
     """Discount a decision."""
-    gae_lambda: float = 0.95
+    gae_lambda: float = 0.5
     """Decay of generalised advantage estimation."""
     clip: float = 0.2
     """Clip range of the probability ratio."""
@@ -503,7 +503,7 @@ class PpoConfig(ModelConfig):
     """Weight of the value loss."""
     max_gradient: float = 0.5
     """Longest gradient; longer ones are cut to it."""
-    hidden: tuple[int, ...] = (64, 64)
+    hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers, multiples of 4."""
     critic: Literal["shared", "own", "open"] = "open"
     """What the value is learned from: the hidden layers of the policy; hidden layers of its own; or
@@ -515,6 +515,8 @@ class PpoConfig(ModelConfig):
     value_first: int = 0
     """Steps at the start in which the value alone is learned, so that a policy that the training
     begins with is not pulled about by values that are not worth anything yet."""
+    threads: int = 2
+    """Threads of an update; a training repeats exactly at the same number on the same machine."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -30,6 +30,7 @@ from agents.training.ppo.league import League
 from agents.training.ppo.tables import LEARNER, LeagueVecEnv
 from agents.training.stopping import Interrupted, Stop
 from thirtyone_env import Rules
+from thirtyone_env.adapters.sb3 import load_policy
 from thirtyone_env.state import Phase
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,7 @@ TINY = PpoConfig(
     rollout=16,
     batch=256,
     hidden=(16, 8),
+    threads=1,
     snapshot_every=1_500,
     snapshots=2,
     panel=PanelConfig(every=0),
@@ -499,9 +501,9 @@ def test_an_open_critic_sees_the_hands_and_the_policy_does_not():
         assert [int((found // 56 == after).sum()) for after in (0, 1)] == hands
     rows = np.arange(200)
     with torch.no_grad():
-        before = model.network.forward(kept, rows)
+        before = model.network.forward(kept, rows, model.network.first_weights())
         model.network.hands.weight += 1.0
-        after = model.network.forward(kept, rows)
+        after = model.network.forward(kept, rows, model.network.first_weights())
     assert torch.equal(before.logits, after.logits)
     assert not torch.allclose(before.values, after.values)
 
@@ -519,10 +521,30 @@ def test_gradients_of_the_hands_are_those_of_differences():
     def loss(shift):
         with torch.no_grad():
             weights[unit, card] += shift
-            values = model.network.forward(kept, batch).values
+            values = model.network.forward(kept, batch, model.network.first_weights()).values
             weights[unit, card] -= shift
         errors = values.numpy().astype(float) - returns.ravel()[batch]
         return 0.5 * (errors**2).mean()
 
     slope = (loss(1e-2) - loss(-1e-2)) / 2e-2
     assert slope == pytest.approx(float(gradient[unit, card]), rel=0.02)
+
+
+def test_the_file_of_sb3_plays_the_same(tmp_path):
+    config = replace(TINY, critic="open")
+    model = learned(config, 1_500)
+    model.save(tmp_path / "model.zip")
+    theirs = load_policy(tmp_path / "model.zip", canonical_suits=True)
+    ours, states = ppo.extract(model, config), model.tables.tables
+    rows = np.arange(TINY.rows)
+    assert (theirs.act_batch(states, rows) == ours.act_batch(states, rows)).all()
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_change_nothing_but_the_last_bits(threads):
+    one = learned(TINY, 1_500).network.weights()
+    many = learned(replace(TINY, threads=threads), 1_500).network.weights()
+    again = learned(replace(TINY, threads=threads), 1_500).network.weights()
+    for a, b, c in zip(one, many, again, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-4)
+        assert (b == c).all()

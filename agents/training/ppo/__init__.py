@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from agents.policies import NetworkPolicy, TablePolicy
 from agents.policies.network import NetworkConfig
@@ -60,6 +61,7 @@ def prepare(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None)
     Raises:
         ValueError: as for `build`.
     """
+    torch.set_num_threads(1)  # updates have threads of their own
     model = build(config, members)
     policies = policy_maker(config)
 
@@ -127,6 +129,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         value_first=config.value_first,
         snapshot_every=config.snapshot_every if config.snapshot_play else 0,
         policy_of=policy_maker(config),
+        threads=config.threads,
         seed=config.seed,
         learning_rate=lambda left: last + (first - last) * left,
         n_steps=config.rollout,

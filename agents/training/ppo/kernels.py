@@ -158,15 +158,15 @@ def loss_slopes(
         masks, actions, log_chances, gains, returns: of all decisions: legal actions, the one
             taken, its log-probability then, its advantage, and what the value should be.
         rows: int64[N], which decisions these are.
-        numbers: float64[5]: mean and spread that advantages are normalised by, the clip range, the
-            weights of entropy and value loss.
+        numbers: float64[6]: mean and spread that advantages are normalised by, the clip range, the
+            weights of entropy and value loss, decisions of the whole minibatch.
         slopes, value_slopes: float32[N, A], float32[N], written.
         sums: float64[5], added to: policy loss, value loss, negative entropy, divergence from the
             old policy, clipped ratios.
     """
-    mean, spread, clip, entropy_weight, value_weight = numbers
-    count = len(rows)
-    for place in range(count):
+    mean, spread, clip = numbers[0], numbers[1], numbers[2]
+    entropy_weight, value_weight, count = numbers[3], numbers[4], numbers[5]
+    for place in range(len(rows)):
         row = rows[place]
         most, total, weighted = -1e30, 0.0, 0.0
         for action in range(logits.shape[1]):

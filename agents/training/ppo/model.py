@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -41,6 +42,8 @@ from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.cards import NUM_CARDS
 from thirtyone_env.rules import MAX_SEATS
 
+FirstWeights = tuple[np.ndarray, np.ndarray]
+"""float32[F, H] and float32[H]: weights on bytes, and biases."""
 MOST_CARDS = 5
 """In a hand, one too many among them."""
 PolicyOf = Callable[[np.ndarray, str], NetworkPolicy]
@@ -131,10 +134,16 @@ class Forward:
     values: torch.Tensor
 
 
-def _back(layer: nn.Linear, slopes: torch.Tensor, given: torch.Tensor) -> torch.Tensor:
-    """Set a layer's gradients; the slopes of what it was given."""
-    layer.weight.grad = slopes.t() @ given
-    layer.bias.grad = slopes.sum(0)
+Gradients = list[tuple[torch.Tensor, torch.Tensor]]
+"""Parameters and what is to be added to their gradients."""
+
+
+def _back(
+    layer: nn.Linear, slopes: torch.Tensor, given: torch.Tensor, found: Gradients
+) -> torch.Tensor:
+    """Find a layer's gradients; the slopes of what it was given."""
+    found.append((layer.weight, slopes.t() @ given))
+    found.append((layer.bias, slopes.sum(0)))
     return slopes @ layer.weight
 
 
@@ -153,18 +162,22 @@ class Network:
             self.trunks = [_linear(extractor.policy_net), _linear(extractor.value_net)]
         self.action, self.value = policy.action_net, policy.value_net
 
-    def forward(self, experience: Experience, rows: np.ndarray) -> Forward:
-        """Logits float32[N, A] and values float32[N] of some decisions, and all on the way."""
+    @torch.no_grad()
+    def first_weights(self) -> FirstWeights:
+        """The first layers side by side, as the kernels read them, until the next step."""
         firsts = [trunk[0] for trunk in self.trunks]
-        weight = torch.cat([layer.weight.detach() for layer in firsts])
-        bias = torch.cat([layer.bias.detach() for layer in firsts])
-        scaled = (weight * self.factors).t()
+        scaled = (torch.cat([layer.weight for layer in firsts]) * self.factors).t()
         if self.hands is not None:
             unseen = torch.zeros((self.hands.in_features, firsts[0].out_features))
             scaled = torch.cat([scaled, torch.cat([unseen, self.hands.weight.t()], dim=1)])
-        scaled = scaled.contiguous()
-        out = torch.empty((len(rows), len(bias)))
-        first_layer(*experience.inputs, rows, scaled.numpy(), bias.numpy(), out.numpy())
+        bias = torch.cat([layer.bias for layer in firsts])
+        return scaled.contiguous().numpy(), bias.numpy()
+
+    def forward(self, experience: Experience, rows: np.ndarray, weights: FirstWeights) -> Forward:
+        """Logits float32[N, A] and values float32[N] of some decisions, and all on the way."""
+        firsts = [trunk[0] for trunk in self.trunks]
+        out = torch.empty((len(rows), len(weights[1])))
+        first_layer(*experience.inputs, rows, *weights, out.numpy())
         self._activate(out)
         parts = out.split([layer.out_features for layer in firsts], dim=1)
         units = []
@@ -186,27 +199,34 @@ class Network:
             return torch.ops.aten.threshold_backward(slopes, units, 0)
         return torch.ops.aten.tanh_backward(slopes, units)
 
-    def backward(self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor) -> None:
-        """Set the gradients of all layers by the slopes of logits and values."""
-        heads = [_back(self.action, slopes, done.units[0][-1])]
-        value = _back(self.value, value_slopes[:, None], done.units[-1][-1])
+    def backward(
+        self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor
+    ) -> Gradients:
+        """The gradients of all layers by the slopes of logits and values."""
+        found: Gradients = []
+        heads = [_back(self.action, slopes, done.units[0][-1], found)]
+        value = _back(self.value, value_slopes[:, None], done.units[-1][-1], found)
         heads = [heads[0] + value] if self.shared else [heads[0], value]
         firsts = []
         for trunk, units, x in zip(self.trunks, done.units, heads, strict=True):
             for layer, after, before in zip(trunk[:0:-1], units[:0:-1], units[-2::-1], strict=True):
-                x = _back(layer, self._through(x, after), before)
+                x = _back(layer, self._through(x, after), before, found)
             firsts.append(self._through(x, units[0]))
-        joined = torch.cat(firsts, dim=1)
+        self._first_back(done, torch.cat(firsts, dim=1), found)
+        return found
+
+    def _first_back(self, done: Forward, slopes: torch.Tensor, found: Gradients) -> None:
+        """The gradients of the first layers, by the slopes of all their units."""
         inputs, more = len(self.factors), 0 if self.hands is None else self.hands.in_features
-        gradient = torch.zeros((inputs + more, joined.shape[1]))
-        first_layer_gradient(*done.experience.inputs, done.rows, joined.numpy(), gradient.numpy())
+        gradient = torch.zeros((inputs + more, slopes.shape[1]))
+        first_layer_gradient(*done.experience.inputs, done.rows, slopes.numpy(), gradient.numpy())
         layers = [trunk[0] for trunk in self.trunks]
         sizes = [layer.out_features for layer in layers]
         if self.hands is not None:
-            self.hands.weight.grad = gradient[inputs:, sizes[0] :].t().contiguous()
+            found.append((self.hands.weight, gradient[inputs:, sizes[0] :].t()))
         parts = (gradient[:inputs].t() * self.factors).split(sizes)
-        for layer, weight, bias in zip(layers, parts, joined.sum(0).split(sizes), strict=True):
-            layer.weight.grad, layer.bias.grad = weight.contiguous(), bias
+        for layer, weight, bias in zip(layers, parts, slopes.sum(0).split(sizes), strict=True):
+            found += [(layer.weight, weight), (layer.bias, bias)]
 
     def weights(self) -> tuple[np.ndarray, ...]:
         """The policy's layers on bytes: float32[in, out] and float32[out] of each in turn."""
@@ -249,6 +269,7 @@ class LeaguePPO(MaskablePPO):
         snapshot_every: steps between two snapshots; 0: none are taken.
         policy_of: makes a policy of the layers of a network and a name; for leagues that let their
             members play each other.
+        threads: that minibatches are divided among, besides torch's own.
         seed: of the weights and the minibatches.
         options: those of MaskablePPO.
     """
@@ -265,6 +286,7 @@ class LeaguePPO(MaskablePPO):
         value_first: int = 0,
         snapshot_every: int = 0,
         policy_of: PolicyOf | None = None,
+        threads: int = 1,
         seed: int = 0,
         **options: Any,
     ) -> None:
@@ -302,6 +324,7 @@ class LeaguePPO(MaskablePPO):
             "network": 0.0,
             "update": 0.0,
         }
+        self.threads, self._threads = threads, ThreadPoolExecutor(threads)
         self._parameters = list(self.policy.parameters())
         self._last_obs = env.observations()
 
@@ -366,7 +389,9 @@ class LeaguePPO(MaskablePPO):
         kept, tables = self.experience, self.tables
         self._index(here.start)
         with torch.no_grad():
-            found = self.network.forward(kept, np.arange(here.start, here.stop))
+            found = self.network.forward(
+                kept, np.arange(here.start, here.stop), self.network.first_weights()
+            )
         kept.masks[here], kept.seats[t] = tables.mask, tables.seat
         kept.values[t] = found.values.numpy()
         lots = tables.lots.random(tables.num_envs)
@@ -380,7 +405,9 @@ class LeaguePPO(MaskablePPO):
         self._index(first)
         rows = np.arange(first, first + self.tables.num_envs)
         with torch.no_grad():
-            found: np.ndarray = self.network.forward(self.experience, rows).values.numpy()
+            found: np.ndarray = self.network.forward(
+                self.experience, rows, self.network.first_weights()
+            ).values.numpy()
         return found
 
     # --- learning --------------------------------------------------------------------------------
@@ -415,25 +442,46 @@ class LeaguePPO(MaskablePPO):
         self, batch: np.ndarray, returns: np.ndarray, clip: float, entropy_weight: float
     ) -> np.ndarray:
         """One gradient step; float64[6], the parts of the loss and how far it has come."""
-        kept, done = self.experience, self.network.forward(self.experience, batch)
+        some = self.experience.advantages.reshape(-1)[batch].astype(np.float64)
+        spread = some.std(ddof=1) + 1e-8
+        numbers = [some.mean(), spread, clip, entropy_weight, self.vf_coef, len(batch)]
+        weights = self.network.first_weights()
+
+        def part(rows: np.ndarray) -> tuple[np.ndarray, Gradients]:
+            with torch.no_grad():
+                return self._part(rows, returns, np.array(numbers), weights)
+
+        parts = list(self._threads.map(part, np.array_split(batch, self.threads)))
+        for (parameter, gradient), *others in zip(*(part[1] for part in parts), strict=True):
+            for _, other in others:
+                gradient = gradient + other
+            parameter.grad = gradient.contiguous()
+        length = nn.utils.clip_grad_norm_(self._parameters, self.max_grad_norm)
+        self.policy.optimizer.step()
+        return np.append(sum(part[0] for part in parts) / len(batch), float(length))
+
+    def _part(
+        self, rows: np.ndarray, returns: np.ndarray, numbers: np.ndarray, weights: FirstWeights
+    ) -> tuple[np.ndarray, Gradients]:
+        """What some decisions of a minibatch contribute: parts of the loss, gradients."""
+        kept, done = self.experience, self.network.forward(self.experience, rows, weights)
         slopes, value_slopes = torch.empty_like(done.logits), torch.empty_like(done.values)
-        gains = kept.advantages.reshape(-1)
-        some = gains[batch].astype(np.float64)
-        numbers = [some.mean(), some.std(ddof=1) + 1e-8, clip, entropy_weight, self.vf_coef]
         sums = np.zeros(5)
         loss_slopes(
             done.logits.numpy(), done.values.numpy(), kept.masks, kept.actions, kept.log_chances,
-            gains, returns.reshape(-1), batch, np.array(numbers), slopes.numpy(),
+            kept.advantages.reshape(-1), returns.reshape(-1), rows, numbers, slopes.numpy(),
             value_slopes.numpy(), sums,
         )  # fmt: skip
         if self.num_timesteps <= self.value_first:
             slopes.zero_()
-        self.network.backward(done, slopes, value_slopes)
-        length = nn.utils.clip_grad_norm_(self._parameters, self.max_grad_norm)
-        self.policy.optimizer.step()
-        return np.append(sums / len(batch), float(length))
+        return sums, self.network.backward(done, slopes, value_slopes)
 
     # --- saving ----------------------------------------------------------------------------------
+
+    def _excluded_save_params(self) -> list[str]:
+        """What Stable-Baselines3's file does not hold: all but the policy; MaskablePPO loads it."""
+        ours = ("tables", "network", "experience", "policy_of", "_threads", "_parameters")
+        return [*super()._excluded_save_params(), *ours, "_shuffles", "_hands"]
 
     @property
     def parts(self) -> dict[str, Any]:
