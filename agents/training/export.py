@@ -7,9 +7,12 @@ others and does not read them unless it is told to trust one.
 from __future__ import annotations
 
 import io
+import json
+import zipfile
 from pathlib import Path
 
 from agents.policies.files import write_bytes
+from agents.policies.zips import PLAYS
 from agents.training.algorithms import algorithm_of
 from agents.training.checkpoint import Checkpoints
 from agents.training.config import ModelConfig
@@ -36,9 +39,11 @@ def export(folder: Path | str) -> Path:
     if not isinstance(config, ModelConfig) or state is None:
         raise RunError(f"{run.folder} holds no model of Stable-Baselines3")
     with global_state_kept():
-        model = algorithm_of(config).prepare(config).model
-        restore_model(model, state["model"])
+        learning = algorithm_of(config).prepare(config)
+        restore_model(learning.model, state["model"])
         content = io.BytesIO()
-        model.save(content)
+        learning.model.save(content)
+    with zipfile.ZipFile(content, "a") as file:  # Stable-Baselines3 takes no notice of it
+        file.writestr(PLAYS, json.dumps(dict(learning.plays)))
     write_bytes(run.folder / ZIP, content.getvalue())
     return run.folder / ZIP

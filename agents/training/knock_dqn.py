@@ -103,5 +103,6 @@ def prepare(config: KnockDqnConfig) -> Learning:
         played=played,
         updated=updated,
         parts={"tables": tables},
+        plays={"draws": config.draws},
         save_replay=config.save_replay,
     )

@@ -72,4 +72,5 @@ def prepare(config: KnockPpoConfig) -> Learning:
         played=played,
         updated=updated,
         parts={"tables": tables},
+        plays={"draws": config.draws},
     )

@@ -74,6 +74,8 @@ class Learning:
     """What else a checkpoint holds."""
     save_replay: bool = False
     """Whether it holds the replay buffer too."""
+    plays: Mapping[str, bool | str] = field(default_factory=dict)
+    """How the model sees and acts, as options of `adapters.sb3.ModelPolicy`; exported with it."""
     beside: Callable[[Path], None] | None = None
     """Writes what else a run folder has, such as the members of a league, with every checkpoint."""
 

@@ -340,7 +340,7 @@ def test_a_second_run_leaves_the_first_alone(tmp_path):
 
 
 def test_a_model_for_stable_baselines_is_read_only_when_it_is_trusted(tmp_path, capsys):
-    folder = run_folder(tmp_path)
+    folder = run_folder(tmp_path, replace(TINY, draws="swedish"))
     assert cli.main(["--export", str(folder)]) == 0
     path = folder / "model.zip"
     assert f"written: {path}" in capsys.readouterr().out.replace("\n", "")
