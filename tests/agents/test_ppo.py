@@ -1,5 +1,6 @@
 """Learning whole policies: what is stored, paid and learned from is what it should be."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from agents.evaluation import cli as evaluation
 from agents.evaluation.exploit import exploit
 from agents.evaluation.match import play
 from agents.evaluation.options import ConfigError
@@ -548,3 +550,25 @@ def test_threads_change_nothing_but_the_last_bits(threads):
     for a, b, c in zip(one, many, again, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-4)
         assert (b == c).all()
+
+
+def test_the_command_trains_and_exports_what_plays_the_same(tmp_path, capsys):
+    values = {
+        "algorithm": "ppo", "name": "whole", "runs": str(tmp_path), "steps": 3_000, "rows": 48,
+        "rollout": 16, "batch": 256, "hidden": [16, 8], "threads": 1,
+        "panel": {"deals": 10, "opponents": ["random"]},
+        "benchmark": {"players": [2], "opponents": ["random"], "deals": 20, "exploit_deals": 5},
+    }  # fmt: skip
+    (tmp_path / "whole.yaml").write_text(json.dumps(values), "utf-8")
+    assert cli.main([str(tmp_path / "whole.yaml")]) == 0
+    folder = tmp_path / "whole-1"
+    assert "Exploitability" in (folder / "card.md").read_text("utf-8")
+    assert cli.main(["--export", str(folder)]) == 0
+    capsys.readouterr()
+    rows = []
+    for name in ("model.zip", "last"):
+        words = ["benchmark", str(folder / name), "--players", "2", "--opponents", "danish"]
+        assert evaluation.main(["--trust", *words, "--deals", "60", "--format", "json"]) == 0
+        rows.append(json.loads(capsys.readouterr().out)["rows"][0])
+        rows[-1].pop("policy")
+    assert rows[0] == rows[1]
