@@ -30,7 +30,7 @@ from agents.training.config import (  # noqa: E402
     PpoConfig,
     SolverConfig,
 )
-from agents.training.sweep import Dimension, SweepConfig  # noqa: E402
+from agents.training.sweep_config import Dimension, SweepConfig  # noqa: E402
 from thirtyone_env import PRESETS, Rules, actions, bots, observation  # noqa: E402
 from thirtyone_env import rules as rules_module  # noqa: E402
 from thirtyone_env.cards import NAMES, NUM_CARDS, RANKS  # noqa: E402

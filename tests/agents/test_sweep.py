@@ -8,6 +8,7 @@ import pytest
 from agents.evaluation.options import ConfigError
 from agents.training import cli, sweep
 from agents.training.config import KnockPpoConfig
+from agents.training.sweep_config import load_sweep
 
 BASE = {
     "name": "base",
@@ -98,7 +99,7 @@ def test_what_is_wrong_is_named(tmp_path, text, message):
     path = tmp_path / "some.yaml"
     path.write_text(text, "utf-8")
     with pytest.raises(ConfigError, match=message) as caught:
-        sweep.load_sweep(path, KnockPpoConfig())
+        load_sweep(path, KnockPpoConfig())
     assert "some.yaml: " in str(caught.value)
 
 
@@ -117,4 +118,4 @@ def test_the_shipped_sweeps_fit_their_configurations():
     fitting = {"knock_ppo.yaml": "quickstart.yaml"}
     assert {path.name for path in folder.iterdir()} == set(fitting)
     for name, config in fitting.items():
-        sweep.load_sweep(folder / name, load(folder.parent / config))
+        load_sweep(folder / name, load(folder.parent / config))
