@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from agents.policies.network_kernels import GROUP
-from thirtyone_env._jit import entry
+from thirtyone_env._jit import entry, inlined_kernel
 from thirtyone_env.arena import naming_for
 from thirtyone_env.canonical import rename_card
 from thirtyone_env.cards import BIT, NUM_CARDS, lowest
@@ -136,6 +136,30 @@ def advantages(
             gain[seat] = found if follows != OPEN else 0.0
 
 
+@inlined_kernel
+def log_sum(logits: Any, masks: Any, place: int, row: int) -> float:
+    """Logarithm of the sum of exponentials of a decision's legal logits."""
+    most, total = -1e30, 0.0
+    for action in range(logits.shape[1]):
+        if masks[row, action]:
+            most = max(most, np.float64(logits[place, action]))
+    for action in range(logits.shape[1]):
+        if masks[row, action]:
+            total += exp(np.float64(logits[place, action]) - most)
+    return most + log(total)
+
+
+@inlined_kernel
+def entropy_of(logits: Any, masks: Any, place: int, row: int, whole: float) -> float:
+    """Entropy of a decision, given the logarithm of the sum of its exponentials."""
+    entropy = 0.0
+    for action in range(logits.shape[1]):
+        if masks[row, action]:
+            log_chance = np.float64(logits[place, action]) - whole
+            entropy -= exp(log_chance) * log_chance
+    return entropy
+
+
 @entry
 def loss_slopes(
     logits: Any,
@@ -168,33 +192,19 @@ def loss_slopes(
     entropy_weight, value_weight, count = numbers[3], numbers[4], numbers[5]
     for place in range(len(rows)):
         row = rows[place]
-        most, total, weighted = -1e30, 0.0, 0.0
-        for action in range(logits.shape[1]):
-            if masks[row, action]:
-                most = max(most, np.float64(logits[place, action]))
-        for action in range(logits.shape[1]):
-            if masks[row, action]:
-                x = np.float64(logits[place, action]) - most
-                chance = exp(x)
-                total += chance
-                weighted += chance * x
-        log_total = log(total)
-        entropy = log_total - weighted / total
-        taken = actions[row]
-        change = np.float64(logits[place, taken]) - most - log_total - np.float64(log_chances[row])
-        ratio = exp(change)
-        gain = (np.float64(gains[row]) - mean) / spread
+        taken, whole = actions[row], log_sum(logits, masks, place, row)
+        entropy = entropy_of(logits, masks, place, row, whole)
+        change = np.float64(logits[place, taken]) - whole - np.float64(log_chances[row])
+        ratio, gain = exp(change), (np.float64(gains[row]) - mean) / spread
         near = min(max(ratio, 1.0 - clip), 1.0 + clip)
         pull = -gain * ratio if gain * ratio <= gain * near else 0.0
         for action in range(logits.shape[1]):
             slope = 0.0
             if masks[row, action]:
-                x = np.float64(logits[place, action]) - most
-                chance = exp(x) / total
-                slope = entropy_weight * chance * (x - log_total + entropy) - pull * chance
-                if action == taken:
-                    slope += pull
-            slopes[place, action] = slope / count
+                log_chance = np.float64(logits[place, action]) - whole
+                chance = exp(log_chance)
+                slope = entropy_weight * chance * (log_chance + entropy) - pull * chance
+            slopes[place, action] = (slope + pull * (action == taken)) / count
         error = np.float64(values[place]) - np.float64(returns[row])
         value_slopes[place] = 2.0 * value_weight * error / count
         sums[0] -= min(gain * ratio, gain * near)
