@@ -27,7 +27,7 @@ from agents.training.config import (
 from agents.training.exploit import NetworkExploiter
 from agents.training.learning import learn
 from agents.training.ppo import response
-from agents.training.ppo.kernels import advantages
+from agents.training.ppo.kernels import CUT, ENDED, advantages
 from agents.training.ppo.league import League
 from agents.training.ppo.tables import LEARNER, LeagueVecEnv
 from agents.training.stopping import Interrupted, Stop
@@ -145,7 +145,7 @@ def test_advantages_of_one_seat_are_those_of_the_definition():
     values = rng.normal(size=(steps, 1)).astype(np.float32)
     rewards = np.zeros((steps, 1, 9), np.float32)
     rewards[:, 0, 2] = rng.normal(size=steps)
-    ended = np.zeros((steps, 1, 9), bool)
+    ended = np.zeros((steps, 1, 9), np.int8)
     ended[:, 0, 2] = rng.random(steps) < 0.2
     seats, last = np.full((steps, 1), 2, np.int8), np.array([2], np.int8)
     gains, valid = np.zeros((steps, 1), np.float32), np.zeros((steps, 1), bool)
@@ -163,7 +163,7 @@ def test_each_seat_of_a_table_is_a_trajectory_of_its_own():
     """Seat 1 is paid after its last decision of a round, and waits when the roll-out ends."""
     seats = np.array([[0], [1], [0], [1], [0]], np.int8)
     values = np.array([[1], [2], [3], [4], [5]], np.float32)
-    rewards, ended = np.zeros((5, 1, 9), np.float32), np.zeros((5, 1, 9), bool)
+    rewards, ended = np.zeros((5, 1, 9), np.float32), np.zeros((5, 1, 9), np.int8)
     rewards[2, 0, :2] = 10, -10  # a round ends with what seat 0 does; seat 1 has decided before
     ended[2, 0] = True
     gains, valid = np.zeros((5, 1), np.float32), np.zeros((5, 1), bool)
@@ -176,6 +176,33 @@ def test_each_seat_of_a_table_is_a_trajectory_of_its_own():
     assert gains[2, 0] == 10 - 3
     assert valid[:, 0].tolist() == [True, True, True, False, True]
     assert gains[4, 0] == 6 - 5
+
+
+def test_a_match_that_the_cap_of_rounds_cuts_short_goes_on_at_its_value():
+    """Nobody gets a share of the pot for want of time; lives that were lost were lost."""
+    rules = Rules.preset("danish", max_rounds=1)
+    for reward in ("match", "lives"):
+        league = League({"random": 1.0}, [(rules, 2)], self_play=1.0)
+        tables = small_tables(league, reward=reward, episode="match")
+        rng, cut, ended, lost = np.random.default_rng(4), 0, 0, 0
+        for _ in range(60):
+            tables.advance(any_actions(tables, rng))
+            short = tables.ended == CUT
+            cut, ended = cut + int(short.sum()), ended + int((tables.ended == ENDED).sum())
+            lost += int((tables.rewards[short] != 0).sum())
+        assert cut > 50
+        assert ended > cut  # seats that are not there
+        assert (lost > 0) == (reward == "lives")
+    seats, values = np.zeros((2, 1), np.int8), np.array([[1], [2]], np.float32)
+    rewards, short = np.zeros((2, 1, 9), np.float32), np.zeros((2, 1, 9), np.int8)
+    rewards[1, 0, 0], short[1, 0, 0] = 7, CUT
+    gains, valid = np.zeros((2, 1), np.float32), np.zeros((2, 1), bool)
+    advantages(
+        seats, rewards, short, values, np.array([0], np.int8), np.array([9], np.float32), 1.0, 0.0,
+        np.zeros((4, 9)), gains, valid,
+    )  # fmt: skip
+    assert gains[:, 0].tolist() == [1, 7]
+    assert valid.all()
 
 
 def small_tables(league=None, rows=64, **options):
