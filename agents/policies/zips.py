@@ -6,7 +6,7 @@ import json
 import zipfile
 from pathlib import Path
 
-from agents.policies.neural import PolicyFileError
+from agents.policies.storage import PolicyFileError
 from thirtyone_env.adapters.sb3 import ModelPolicy, load_policy
 
 PLAYS = "thirtyone.json"

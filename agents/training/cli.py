@@ -251,7 +251,7 @@ def _report(
     steps = f"{algorithm.planned_steps(config):,} {algorithm.STEPS}"
     repeat = BenchmarkCommand(
         policies=(str(folder),),
-        rules=config.rules,
+        rules=config.rules.split(",")[0],
         house_rules=config.house_rules,
         players=measured.players,
         opponents=measured.opponents,

@@ -534,6 +534,8 @@ class PpoConfig(ModelConfig):
         _at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, final_entropy=0)
         _at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0)
         _shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play")
+        if self.device != "cpu":
+            raise ConfigError("device must be cpu: its first layer is a kernel of the processor")
         if self.self_play + self.snapshot_play > 1:
             raise ConfigError("self_play and snapshot_play must not be more than 1 together")
         if not self.hidden or min(self.hidden) < 4 or any(size % 4 for size in self.hidden):
@@ -668,12 +670,6 @@ def from_mapping(data: Any) -> RunConfig:
     return config
 
 
-def to_dict(config: RunConfig) -> dict[str, Any]:
-    """The configuration as values for JSON or YAML, its algorithm among them."""
-    values: dict[str, Any] = {"algorithm": config.algorithm}
-    return values | _plain(dataclasses.asdict(config))
-
-
 def _joined_rules(given: Any) -> Any:
     """Presets as `PpoConfig.rules` has them: of a list, or a mapping with one under `any_of`."""
     if isinstance(given, Mapping):
@@ -685,6 +681,12 @@ def _joined_rules(given: Any) -> Any:
             raise ConfigError(f"rules must name presets, not {given!r}")
         return ",".join(given)
     return given
+
+
+def to_dict(config: RunConfig) -> dict[str, Any]:
+    """The configuration as values for JSON or YAML, its algorithm among them."""
+    values: dict[str, Any] = {"algorithm": config.algorithm}
+    return values | _plain(dataclasses.asdict(config))
 
 
 def to_yaml(config: RunConfig) -> str:

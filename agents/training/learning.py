@@ -23,7 +23,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.evaluation.progress import Meter
 from agents.policies import TablePolicy, make
-from agents.policies.neural import LAST
+from agents.policies.storage import LAST
 from agents.training.checkpoint import Checkpoints, generators, restore_generators
 from agents.training.config import ModelConfig, to_dict
 from agents.training.curve import Curve, Scalars
@@ -114,6 +114,7 @@ def learn(
         CheckpointError: if there are checkpoints and none can be read.
         OSError: if something cannot be written; the last checkpoint is still there.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     with (
         global_state_kept(),
         stopping() if stop is None else nullcontext(stop) as asked,

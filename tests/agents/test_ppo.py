@@ -1,6 +1,7 @@
 """Learning whole policies: what is stored, paid and learned from is what it should be."""
 
 import copy
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from agents.evaluation import cli as evaluation
 from agents.evaluation.exploit import exploit
 from agents.evaluation.match import play
 from agents.evaluation.options import ConfigError
+from agents.evaluation.progress import Meter
 from agents.policies import make
 from agents.training import cli, ppo
 from agents.training.config import (
@@ -26,9 +29,10 @@ from agents.training.exploit import NetworkExploiter
 from agents.training.learning import learn
 from agents.training.models import model_state, restore_model
 from agents.training.ppo import response
-from agents.training.ppo.kernels import advantages
+from agents.training.ppo.kernels import CUT, ENDED, advantages
 from agents.training.ppo.league import League
 from agents.training.ppo.tables import LEARNER, LeagueVecEnv
+from agents.training.stopping import Interrupted, Stop
 from tests.engine.situations import fresh_seed
 from thirtyone_env import Rules
 from thirtyone_env.adapters.sb3 import load_policy
@@ -152,7 +156,7 @@ def test_advantages_of_one_seat_are_those_of_the_definition():
     values = rng.normal(size=(steps, 1)).astype(np.float32)
     rewards = np.zeros((steps, 1, 9), np.float32)
     rewards[:, 0, 2] = rng.normal(size=steps)
-    ended = np.zeros((steps, 1, 9), bool)
+    ended = np.zeros((steps, 1, 9), np.int8)
     ended[:, 0, 2] = rng.random(steps) < 0.2
     seats, last = np.full((steps, 1), 2, np.int8), np.array([2], np.int8)
     gains, valid = np.zeros((steps, 1), np.float32), np.zeros((steps, 1), bool)
@@ -170,7 +174,7 @@ def test_each_seat_of_a_table_is_a_trajectory_of_its_own():
     """Seat 1 is paid after its last decision of a round, and waits when the roll-out ends."""
     seats = np.array([[0], [1], [0], [1], [0]], np.int8)
     values = np.array([[1], [2], [3], [4], [5]], np.float32)
-    rewards, ended = np.zeros((5, 1, 9), np.float32), np.zeros((5, 1, 9), bool)
+    rewards, ended = np.zeros((5, 1, 9), np.float32), np.zeros((5, 1, 9), np.int8)
     rewards[2, 0, :2] = 10, -10  # a round ends with what seat 0 does; seat 1 has decided before
     ended[2, 0] = True
     gains, valid = np.zeros((5, 1), np.float32), np.zeros((5, 1), bool)
@@ -183,6 +187,33 @@ def test_each_seat_of_a_table_is_a_trajectory_of_its_own():
     assert gains[2, 0] == 10 - 3
     assert valid[:, 0].tolist() == [True, True, True, False, True]
     assert gains[4, 0] == 6 - 5
+
+
+def test_a_match_that_the_cap_of_rounds_cuts_short_goes_on_at_its_value():
+    """Nobody gets a share of the pot for want of time; lives that were lost were lost."""
+    rules = Rules.preset("danish", max_rounds=1)
+    for reward in ("match", "lives"):
+        league = League({"random": 1.0}, [(rules, 2)], self_play=1.0)
+        tables = small_tables(league, reward=reward, episode="match")
+        rng, cut, ended, lost = np.random.default_rng(4), 0, 0, 0
+        for _ in range(60):
+            tables.advance(any_actions(tables, rng))
+            short = tables.ended == CUT
+            cut, ended = cut + int(short.sum()), ended + int((tables.ended == ENDED).sum())
+            lost += int((tables.rewards[short] != 0).sum())
+        assert cut > 50
+        assert ended > cut  # seats that are not there
+        assert (lost > 0) == (reward == "lives")
+    seats, values = np.zeros((2, 1), np.int8), np.array([[1], [2]], np.float32)
+    rewards, short = np.zeros((2, 1, 9), np.float32), np.zeros((2, 1, 9), np.int8)
+    rewards[1, 0, 0], short[1, 0, 0] = 7, CUT
+    gains, valid = np.zeros((2, 1), np.float32), np.zeros((2, 1), bool)
+    advantages(
+        seats, rewards, short, values, np.array([0], np.int8), np.array([9], np.float32), 1.0, 0.0,
+        np.zeros((4, 9)), gains, valid,
+    )  # fmt: skip
+    assert gains[:, 0].tolist() == [1, 7]
+    assert valid.all()
 
 
 def small_tables(league=None, rows=64, **options):
@@ -361,11 +392,44 @@ def test_the_same_training_gives_the_same_weights(tmp_path):
     assert len(list((tmp_path / "one" / "league").iterdir())) <= TINY.snapshots
 
 
+@pytest.mark.parametrize("league", ["uniform", "prioritised", "nash"])
+def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, league, monkeypatch):
+    monkeypatch.setattr("agents.training.ppo.league.MATRIX_DEALS", 4)
+    panel = PanelConfig(every=2_000, deals=10, opponents=("random",), workers=1)
+    config = replace(
+        TINY, league=league, players=(2, 4), save_every=2_500, house_rules={"max_turns": 20},
+        opponents={"random": 1.0, "lookahead:1": 1.0}, panel=panel,
+    )  # fmt: skip
+    whole = trained(config, tmp_path / "whole")
+    for at in (700, 3_800):
+        stop, seen = Stop(), []
+
+        def advance(steps, stop=stop, seen=seen, at=at):
+            seen.append(steps)
+            if sum(seen) >= at:
+                stop.number = 2
+
+        meter = Meter(advance, lambda note: None)
+        with pytest.raises(Interrupted):
+            learn(ppo.prepare, config, tmp_path / "parts", meter=meter, stop=stop)
+    parts = trained(config, tmp_path / "parts")
+    for one, other in zip(whole.weights, parts.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for name in ("league", "last", "."):
+        files = sorted((tmp_path / "whole" / name).rglob("*.safetensors"))
+        files = [path for path in files if path.parent.name != "checkpoints"]
+        assert files
+        for path in files:
+            again = tmp_path / "parts" / path.relative_to(tmp_path / "whole")
+            assert again.read_bytes() == path.read_bytes(), path
+    panels = [(tmp_path / name / "panel.csv").read_text() for name in ("whole", "parts")]
+    assert panels[0] == panels[1]
+
+
 def test_it_learns(tmp_path):
     config = PpoConfig(
-        steps=200_000, rows=256, rollout=32, batch=1024, hidden=(32,), self_play=0.3,
-        panel=PanelConfig(every=0),
-        snapshot_play=0.0, opponents={"random": 1.0}, learning_rate=1e-2,
+        panel=PanelConfig(every=0), steps=200_000, rows=256, rollout=32, batch=1024, hidden=(32,),
+        self_play=0.3, snapshot_play=0.0, opponents={"random": 1.0}, learning_rate=1e-2,
     )  # fmt: skip
     trained(config, tmp_path)
     policy = make(str(tmp_path))
@@ -546,3 +610,25 @@ def test_threads_change_nothing_but_the_last_bits(threads):
     for a, b, c in zip(one, many, again, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-4)
         assert (b == c).all()
+
+
+def test_the_command_trains_and_exports_what_plays_the_same(tmp_path, capsys):
+    values = {
+        "algorithm": "ppo", "name": "whole", "runs": str(tmp_path), "steps": 3_000, "rows": 48,
+        "rollout": 16, "batch": 256, "hidden": [16, 8], "threads": 1,
+        "panel": {"deals": 10, "opponents": ["random"]},
+        "benchmark": {"players": [2], "opponents": ["random"], "deals": 20, "exploit_deals": 5},
+    }  # fmt: skip
+    (tmp_path / "whole.yaml").write_text(json.dumps(values), "utf-8")
+    assert cli.main([str(tmp_path / "whole.yaml")]) == 0
+    folder = tmp_path / "whole-1"
+    assert "Exploitability" in (folder / "card.md").read_text("utf-8")
+    assert cli.main(["--export", str(folder)]) == 0
+    capsys.readouterr()
+    rows = []
+    for name in ("model.zip", "last"):
+        words = ["benchmark", str(folder / name), "--players", "2", "--opponents", "danish"]
+        assert evaluation.main(["--trust", *words, "--deals", "60", "--format", "json"]) == 0
+        rows.append(json.loads(capsys.readouterr().out)["rows"][0])
+        rows[-1].pop("policy")
+    assert rows[0] == rows[1]

@@ -69,6 +69,7 @@ def prepare(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None)
         played=played,
         updated=updated,
         parts=model.parts,
+        plays={"canonical_suits": True},
         beside=league,
     )
 

@@ -17,9 +17,9 @@ from thirtyone_env.arena import naming_for
 from thirtyone_env.canonical import rename_card
 from thirtyone_env.cards import BIT, NUM_CARDS, lowest
 
-OPEN, ENDED, GOES_ON = range(3)
-"""What is known, going backwards, of a seat's time after a decision: nothing; its episode ends; it
-decides again."""
+OPEN, ENDED, CUT, GOES_ON = range(4)
+"""What is known, going backwards, of a seat's time after a decision: nothing; its episode ends, or
+is cut short; it decides again."""
 
 
 @entry
@@ -101,12 +101,13 @@ def advantages(
     """Generalised advantage estimation, each seat's decisions by themselves.
 
     The last decision of a seat that waits when the roll-out ends has not yet led to anything: it is
-    not learned from (`valid` is 0), and its value stands for what follows the one before.
+    not learned from (`valid` is 0), and its value stands for what follows the one before. Where an
+    episode is cut short, the value of its last decision stands for what would have followed.
 
     Args:
         seats: int8[T, B], who decided.
         rewards: float32[T, B, S], what every seat was paid after each decision of the row.
-        ended: bool[T, B, S], whose episodes ended then.
+        ended: int8[T, B, S], whose episodes ended then (ENDED) or were cut short (CUT).
         values: float32[T, B], by the network.
         last_seats, last_values: int8[B], float32[B], who decides next, and the value of that.
         gamma, decay: the discount, and lambda.
@@ -123,13 +124,15 @@ def advantages(
         for t in range(seats.shape[0] - 1, -1, -1):
             for seat in range(rewards.shape[2]):
                 if ended[t, row, seat]:
-                    known[seat], paid[seat] = ENDED, 0.0
+                    known[seat], paid[seat] = ended[t, row, seat], 0.0
                 paid[seat] += rewards[t, row, seat]
             seat = seats[t, row]
             follows, now = known[seat], np.float64(values[t, row])
             found = paid[seat] - now
             if follows == GOES_ON:
                 found += gamma * value[seat] + gamma * decay * gain[seat]
+            elif follows == CUT:
+                found += gamma * now
             valid[t, row] = follows != OPEN
             gains[t, row] = found
             known[seat], paid[seat], value[seat] = GOES_ON, 0.0, now

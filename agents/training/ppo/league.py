@@ -19,6 +19,7 @@ import numpy as np
 from agents.evaluation.equilibrium import symmetric_equilibrium
 from agents.evaluation.match import lone, play
 from agents.policies import DecidingPolicy, NetworkPolicy, TablePolicy, make
+from agents.policies.storage import FILE_NAME
 from thirtyone_env import Rules
 
 Sampling = Literal["uniform", "prioritised", "nash"]
@@ -261,8 +262,8 @@ class League:
         kept = {f"{self.steps[place]:012d}": place for place in np.flatnonzero(self.active)}
         folder.mkdir(exist_ok=True)
         for name, place in kept.items():
-            if not (folder / name).exists():
-                (folder / name).mkdir()
+            if not (folder / name / FILE_NAME).exists():  # a process may be killed in between
+                (folder / name).mkdir(exist_ok=True)
                 policy_of(self.pool[place], f"snapshot:{self.steps[place]}").save(folder / name)
         for path in folder.iterdir():
             if path.name.isdigit() and path.name not in kept:

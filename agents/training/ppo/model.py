@@ -111,7 +111,7 @@ class Experience:
         self.values: np.ndarray = np.zeros((steps, rows), np.float32)
         self.seats: np.ndarray = np.zeros((steps, rows), np.int8)
         self.rewards: np.ndarray = np.zeros((steps, rows, MAX_SEATS), np.float32)
-        self.ended: np.ndarray = np.zeros((steps, rows, MAX_SEATS), bool)
+        self.ended: np.ndarray = np.zeros((steps, rows, MAX_SEATS), np.int8)
         self.advantages: np.ndarray = np.zeros((steps, rows), np.float32)
         self.valid: np.ndarray = np.zeros((steps, rows), bool)
 

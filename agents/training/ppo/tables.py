@@ -29,6 +29,7 @@ from agents.policies.network_kernels import (
     network_rows,
     pick_rows,
 )
+from agents.training.ppo.kernels import CUT, ENDED
 from agents.training.ppo.league import League, Variant, deciding
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.adapters.sb3.batch import BatchVecEnv
@@ -122,14 +123,14 @@ class LeagueVecEnv(BatchVecEnv):
         self.fresh = np.ones(shape, bool)  # has not yet decided in its match
         self.paid, self.round_number = np.zeros(shape), np.zeros(rows, np.int32)
         self.rewards = np.zeros(shape, np.float32)
-        self.ended = np.zeros(shape, bool)
+        self.ended: np.ndarray = np.zeros(shape, np.int8)
         self.next_match, self.matches = 0, 0
         self.seen, self.mask = self.tables.new_outputs(slots=True)
         self.seat = np.zeros(rows, np.int8)
         self.league_changed()
         self._deal(self._all)
         self._settle(self._all)
-        self.rewards[:], self.ended[:] = 0, False
+        self.rewards[:], self.ended[:] = 0, 0
 
     def _seated(self) -> np.ndarray:
         """CONTROLLER[V, M + 1]: what sits on a seat by member; the last is for all networks."""
@@ -159,10 +160,11 @@ class LeagueVecEnv(BatchVecEnv):
         """One decision of the learner in every row, and all that follows up to the next.
 
         Afterwards `seen`, `mask` and `seat` say who is to decide, `rewards` float32[B, S] what
-        every seat of a learner was paid, and `ended` bool[B, S] whose episodes have ended.
+        every seat of a learner was paid, and `ended` int8[B, S] whose episodes have ended (ENDED)
+        or were cut short by the cap of rounds (CUT).
         """
         self.rewards[:] = 0
-        self.ended[:] = False
+        self.ended[:] = 0
         self.fresh[self._all, self.seat] = False
         turn = self.tables.step(actions, self.seen, self.mask, **VIEW)
         self.seat[:] = turn.seats
@@ -193,15 +195,19 @@ class LeagueVecEnv(BatchVecEnv):
         if not changed.size:
             return
         hit = rows[changed]
-        payoffs = self.tables.payoffs(self.reward, hit)
+        states, payoffs = self.tables.states, self.tables.payoffs(self.reward, hit)
         gains = (payoffs - self.paid[hit]) * self.reward_scale
+        ended: np.ndarray = np.full(payoffs.shape, ENDED, np.int8)
+        if self.episode == "match":
+            in_play = (states["in_play"][hit, None] >> np.arange(MAX_SEATS) & 1) == 1
+            cut = in_play & (states["truncated"][hit] == 1)[:, None]
+            ended[in_play & ~over[changed, None]] = 0
+            ended[cut] = CUT
+            if self.reward != "lives":  # a share of the pot for want of time is no result
+                gains[cut] = 0.0
         self.rewards[hit] += np.where(self.fresh[hit], 0.0, gains)
+        self.ended[hit] = np.where(self.ended[hit] == 0, ended, self.ended[hit])
         self.paid[hit], self.round_number[hit] = payoffs, numbers[changed]
-        if self.episode == "round":
-            self.ended[hit] = True
-        else:
-            in_play = self.tables.states["in_play"][hit, None] >> np.arange(MAX_SEATS) & 1
-            self.ended[hit] |= over[changed, None] | (in_play == 0)
 
     def _count(self, rows: np.ndarray) -> None:
         """Results of matches that are over for the learner."""
@@ -315,7 +321,7 @@ class LeagueVecEnv(BatchVecEnv):
         """One decision a row: observations, rewards and flags of the seats that took it, infos."""
         seats, before = self.seat.copy(), self.observations()
         self.advance(self._actions)
-        dones = self.ended[self._all, seats]
+        dones = self.ended[self._all, seats] > 0
         infos = [self._nothing] * self.num_envs
         for row in np.flatnonzero(dones):
             infos[row] = {"terminal_observation": before[row]}
