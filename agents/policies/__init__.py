@@ -24,6 +24,10 @@ from thirtyone_env.policy import Bot, KernelBot
 
 CHART_FILE = "chart.json"
 """What a run folder of a chart holds."""
+PRETRAINED = Path(__file__).parents[1] / "pretrained"
+"""Where the policies lie that come with the checkout, a folder each."""
+NETWORK = "network:"
+"""What their names begin with."""
 _TRUSTED: ContextVar[bool] = ContextVar("_TRUSTED", default=False)
 
 __all__ = [
@@ -37,6 +41,7 @@ __all__ = [
     "TablePolicy",
     "TablesPolicy",
     "make",
+    "pretrained_names",
     "saved_in",
     "seated",
     "split_names",
@@ -97,6 +102,8 @@ def make(name_or_path: str, *, outside: bool = False) -> TablePolicy:
             )
         made: TablePolicy = make_outside(name_or_path)
         return made
+    if name_or_path.startswith(NETWORK):
+        return _pretrained(name_or_path)
     path = Path(name_or_path)
     if path.exists():
         if path.suffix == ".zip":
@@ -118,7 +125,8 @@ def make(name_or_path: str, *, outside: bool = False) -> TablePolicy:
         close = difflib.get_close_matches(name_or_path, BOTS, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise ValueError(
-            f"{name_or_path!r} is neither a bot ({', '.join(BOT_FORMS)}) nor a saved policy{hint}"
+            f"{name_or_path!r} is neither a bot ({', '.join(BOT_FORMS)}) nor a saved policy, nor "
+            f"one of {', '.join(pretrained_names())}{hint}"
         ) from error
 
 
@@ -130,6 +138,23 @@ def trusted_files() -> Iterator[None]:
         yield
     finally:
         _TRUSTED.reset(before)
+
+
+def pretrained_names() -> tuple[str, ...]:
+    """The names of the networks that come with the checkout."""
+    return tuple(sorted(NETWORK + file.parent.name for file in PRETRAINED.glob(f"*/{FILE_NAME}")))
+
+
+def _pretrained(name: str) -> TablePolicy:
+    """A network that comes with the checkout.
+
+    Raises:
+        ValueError: if there is none of this name; it says which there are.
+    """
+    if name not in pretrained_names():
+        known = ", ".join(pretrained_names())
+        raise ValueError(f"there is no {name!r}; there are {known}, or name a run folder")
+    return NetworkPolicy.load(PRETRAINED / name.removeprefix(NETWORK), name)
 
 
 def _of_zip(path: Path) -> TablePolicy:

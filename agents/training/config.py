@@ -689,6 +689,13 @@ def to_dict(config: RunConfig) -> dict[str, Any]:
     return values | _plain(dataclasses.asdict(config))
 
 
+def recipe(config: RunConfig) -> dict[str, Any]:
+    """The configuration as a saved policy keeps it: where the run was says nothing of it."""
+    values = to_dict(config)
+    del values["runs"]
+    return values
+
+
 def to_yaml(config: RunConfig) -> str:
     """The configuration as YAML text that `load` reads back as the same."""
     yaml = YAML(typ="safe", pure=True)

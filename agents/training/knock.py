@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +10,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from agents.policies import KnockPolicy
 from agents.policies.neural import KnockPolicyConfig
-from agents.training.config import KnockConfig, to_dict
+from agents.training.config import KnockConfig, recipe
 from thirtyone_env.adapters.sb3 import KnockVecEnv
 
 ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
@@ -44,7 +43,7 @@ def policy_of(
     training = {
         "algorithm": config.algorithm,
         "steps": model.num_timesteps,
-        "config": json.loads(json.dumps(to_dict(config))),
+        "config": recipe(config),
     }
     made_for = KnockPolicyConfig(
         rules=config.resolved_rules().to_dict(),

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -17,7 +16,7 @@ import numpy as np
 
 from agents.policies import NetworkPolicy, TablePolicy
 from agents.policies.network import NetworkConfig
-from agents.training.config import PpoConfig, to_dict
+from agents.training.config import PpoConfig, recipe
 from agents.training.learning import Learning
 from agents.training.ppo.league import League
 from agents.training.ppo.model import LeaguePPO
@@ -157,7 +156,7 @@ def extract(model: LeaguePPO, config: PpoConfig) -> NetworkPolicy:
     training = {
         "algorithm": config.algorithm,
         "steps": model.num_timesteps,
-        "config": json.loads(json.dumps(to_dict(config))),
+        "config": recipe(config),
     }
     return _policy(config, model.network.weights(), config.name, training)
 
