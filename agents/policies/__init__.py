@@ -31,6 +31,7 @@ NETWORK = "network:"
 _TRUSTED: ContextVar[bool] = ContextVar("_TRUSTED", default=False)
 
 __all__ = [
+    "PRETRAINED",
     "DecidingPolicy",
     "FaultyPolicy",
     "ForeignPolicy",

@@ -1,17 +1,30 @@
 """Saved policies come back the same, and damaged ones give one clear error."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
 import thirtyone_env
-from agents.policies import KnockPolicy, PolicyFileError, ScriptedPolicy, make, seated, split_names
+from agents.evaluation.match import play
+from agents.policies import (
+    PRETRAINED,
+    KnockPolicy,
+    PolicyFileError,
+    ScriptedPolicy,
+    make,
+    pretrained_names,
+    seated,
+    split_names,
+)
 from tests.agents.small import small_policy, threshold_policy
+from tests.engine.situations import fresh_seed
 from thirtyone_env import Rules
 from thirtyone_env.observation import COMPACT_SIZE
 
+ROOT = Path(__file__).parents[2]
 DANISH = Rules.preset("danish")
 
 
@@ -176,3 +189,23 @@ def test_it_refuses_an_environment_of_other_rules():
         small_policy().act(env)
     with pytest.raises(TypeError, match="not an environment"):
         small_policy().act(object())
+
+
+@pytest.mark.parametrize("name", pretrained_names())
+def test_networks_that_come_with_the_checkout_play_and_have_a_card(name):
+    policy = make(name)
+    assert policy.name == name
+    rules = Rules.from_dict(policy.config.rules[0])
+    for size in policy.config.players:
+        play([policy] * size, rules=rules, deals=20, seed=fresh_seed())
+    folder = PRETRAINED / name.removeprefix("network:")
+    card = (folder / "card.md").read_text("utf-8")
+    assert card.startswith(f"# {name}\n")
+    assert "runs" not in policy.config.training["config"]
+    assert (ROOT / "configs" / f"{folder.name}.yaml").exists()
+
+
+def test_there_is_a_network_and_others_are_refused():
+    assert "network:ppo_danish_heads_up" in pretrained_names()
+    with pytest.raises(ValueError, match="there is no 'network:nobody'; there are network:ppo"):
+        make("network:nobody")
