@@ -59,6 +59,7 @@ ROSTER = (
     "chart:danish",
     "chart:danish,draws=lookahead:4",
 )
+NETWORK = "network:ppo_danish_heads_up"
 PICTURES = {
     "claims": "Every figure of every claim with its interval and the limit",
     "ranking_2": "Payoffs of every bot against every other, heads-up",
@@ -223,7 +224,7 @@ def ranking(players: int, roster: Sequence[str], deals: int, pairing: Any) -> Pa
 
 def ranking_2() -> Part:
     """Every two heads-up."""
-    return ranking(2, (*ROSTER[1:], "solver:danish"), 600, "duel")
+    return ranking(2, (*ROSTER[1:], "solver:danish", NETWORK), 600, "duel")
 
 
 def ranking_4() -> Part:
@@ -233,7 +234,7 @@ def ranking_4() -> Part:
 
 def claims() -> Part:
     """The verdicts on all claims."""
-    checked = check(trials_of(load_all(), (), ()), seed=2_000, workers=1)
+    checked = check(trials_of(load_all(), (), ()), seed=SEED, workers=2)
     if checked.interrupted:
         raise KeyboardInterrupt
     (ASSETS / "claims.png").write_bytes(chart.png(report.overview(checked)))
@@ -247,7 +248,7 @@ def claims() -> Part:
     )
     rows = tuple(tuple(row[i] for i in places) for row in table.rows)
     tables = [DataTable("claims", "", shown, rows)]
-    return part_of("python evaluate.py claims", tables, summary=report.summary_of(checked))
+    return part_of(f"python evaluate.py claims --seed {SEED}", tables, summary=report.summary_of(checked))
 
 
 def knock_window() -> Part:
