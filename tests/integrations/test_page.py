@@ -22,7 +22,7 @@ spec.loader.exec_module(integrations)
 ROWS = {row.name: row for row in integrations.ROWS}
 TABLE = dict(re.findall(r"^\| \[.*?\]\(#(\w+)\) \| (.*) \|$", PAGE, re.MULTILINE))
 MODULES = {
-    "rllib": "ray",
+    "rllib": "tree",  # which RLlib needs and Ray alone does not
     "vector": "gymnasium",
     "sb3": "sb3_contrib",
     "openspiel": "pyspiel",

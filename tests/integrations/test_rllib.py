@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("ray")
+pytest.importorskip("tree")  # Ray alone is here for studies; RLlib needs this too
 
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig
