@@ -248,7 +248,9 @@ def claims() -> Part:
     )
     rows = tuple(tuple(row[i] for i in places) for row in table.rows)
     tables = [DataTable("claims", "", shown, rows)]
-    return part_of(f"python evaluate.py claims --seed {SEED}", tables, summary=report.summary_of(checked))
+    return part_of(
+        f"python evaluate.py claims --seed {SEED}", tables, summary=report.summary_of(checked)
+    )
 
 
 def knock_window() -> Part:
@@ -346,8 +348,10 @@ def draw_ranking(part: Part, players: int) -> Figure:
     """Who beats whom, the best first."""
     order = [part["names"].index(row[0]) for row in part["tables"][f"ranking_{players}"]["rows"]]
     matrix = np.array(part["matrix"])[np.ix_(order, order)]
-    names = [part["names"][i].replace(":danish,draws=", " + ") for i in order]
-    label = "payoff of a match, the row against the column"
+    short = {NETWORK: "network"}
+    names = [short.get(n, n).replace(":danish,draws=", " + ") for n in part["names"]]
+    names = [names[i] for i in order]
+    label = "payoff of a match, row against column"
     return figures.payoff_matrix(names, matrix, label, 2)
 
 

@@ -99,11 +99,6 @@ class League:
 
     # --- members ---------------------------------------------------------------------------------
 
-    @property
-    def is_network(self) -> np.ndarray:
-        """bool[M]: the member is a place in the pool."""
-        return np.arange(len(self.played)) >= len(self.names)
-
     def name_of(self, member: int) -> str:
         """What a member is called."""
         if member < len(self.names):
