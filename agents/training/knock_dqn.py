@@ -6,7 +6,6 @@ learns from decisions drawn from the replay buffer.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from agents.policies import KnockPolicy
 from agents.training.config import KnockDqnConfig
 from agents.training.knock import ACTIVATIONS, policy_of, tables_of
 from agents.training.learning import Learning
+from agents.training.models import falling, whole_parts
 
 TITLE = "When to knock"
 STEPS = "steps"
@@ -50,18 +50,16 @@ class RowwiseDQN(DQN):
 
 def planned_steps(config: KnockDqnConfig) -> int:
     """The steps that will be taken: whole lines of the curve that hold at least `config.steps`."""
-    line = config.rows * LINE
-    return math.ceil(config.steps / line) * line
+    return whole_parts(config.steps, config.rows * LINE)
 
 
 def prepare(config: KnockDqnConfig) -> Learning:
     """A model that has learned nothing yet, and what belongs to it."""
     tables = tables_of(config)
-    first, last = config.learning_rate, config.final_learning_rate
     model = RowwiseDQN(
         "MlpPolicy",
         tables,
-        learning_rate=lambda left: last + (first - last) * left,
+        learning_rate=falling(config.learning_rate, config.final_learning_rate),
         buffer_size=config.buffer,
         learning_starts=config.warm_up,
         batch_size=config.batch,

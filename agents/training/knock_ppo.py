@@ -14,6 +14,7 @@ from agents.policies import KnockPolicy
 from agents.training.config import KnockPpoConfig
 from agents.training.knock import ACTIVATIONS, policy_of, tables_of
 from agents.training.learning import Learning
+from agents.training.models import ppo_options, whole_parts
 
 TITLE = "When to knock"
 STEPS = "steps"
@@ -21,25 +22,16 @@ STEPS = "steps"
 
 def planned_steps(config: KnockPpoConfig) -> int:
     """The steps that will be taken: whole roll-outs that hold at least `config.steps`."""
-    rollout = config.rows * config.rollout
-    return math.ceil(config.steps / rollout) * rollout
+    return whole_parts(config.steps, config.rows * config.rollout)
 
 
 def prepare(config: KnockPpoConfig) -> Learning:
     """A model that has learned nothing yet, and what belongs to it."""
     tables = tables_of(config)
-    first, last = config.learning_rate, config.final_learning_rate
     model = PPO(
         "MlpPolicy",
         tables,
-        learning_rate=lambda left: last + (first - last) * left,
-        n_steps=config.rollout,
-        batch_size=config.batch,
-        n_epochs=config.epochs,
-        gamma=config.gamma,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip,
-        ent_coef=config.entropy,
+        **ppo_options(config),
         policy_kwargs={
             "net_arch": list(config.hidden),
             "activation_fn": ACTIVATIONS[config.activation],

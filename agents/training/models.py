@@ -1,14 +1,17 @@
-"""Models of Stable-Baselines3 as states for checkpoints: parameters, optimisers, counters."""
+"""Models of Stable-Baselines3: their options, and their states for checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.buffers import ReplayBuffer
+
+from agents.training.config import KnockPpoConfig, PpoConfig
 
 _COUNTERS = (
     "num_timesteps",
@@ -21,6 +24,30 @@ _COUNTERS = (
 """Attributes, of those algorithms that have them; schedules follow from the progress."""
 _LAST = ("_last_obs", "_last_episode_starts")
 _BUFFER = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+
+
+def whole_parts(steps: int, part: int) -> int:
+    """The steps in the fewest whole parts that hold at least so many."""
+    return math.ceil(steps / part) * part
+
+
+def falling(first: float, last: float) -> Callable[[float], float]:
+    """A learning rate that falls in a straight line, by the share of the steps that is left."""
+    return lambda left: last + (first - last) * left
+
+
+def ppo_options(config: KnockPpoConfig | PpoConfig) -> dict[str, Any]:
+    """What all proximal policy optimisation has, as Stable-Baselines3 calls it."""
+    return {
+        "learning_rate": falling(config.learning_rate, config.final_learning_rate),
+        "n_steps": config.rollout,
+        "batch_size": config.batch,
+        "n_epochs": config.epochs,
+        "gamma": config.gamma,
+        "gae_lambda": config.gae_lambda,
+        "clip_range": config.clip,
+        "ent_coef": config.entropy,
+    }
 
 
 def model_state(model: BaseAlgorithm, *, replay: bool = True) -> dict[str, Any]:

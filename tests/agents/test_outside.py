@@ -153,7 +153,9 @@ def test_the_examples_play(spec, name):
 def test_a_function_in_all_families():
     policy = FunctionPolicy(lambda view: view["legal"][-1], "last")
     for preset in ("danish", "schwimmen_a7", "swedish"):
-        play([policy, "random"], rules=Rules.preset(preset), deals=5, seed=1)
+        played = play([policy, "random"], rules=Rules.preset(preset), deals=5, seed=1)
+        assert played.payoffs.shape == (5, 2, 2)
+        assert np.allclose(played.payoffs.sum(axis=2), 0)
 
 
 def test_an_illegal_name_is_refused():

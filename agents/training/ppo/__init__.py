@@ -18,6 +18,7 @@ from agents.policies import NetworkPolicy, TablePolicy
 from agents.policies.network import NetworkConfig
 from agents.training.config import PpoConfig, recipe
 from agents.training.learning import Learning
+from agents.training.models import ppo_options, whole_parts
 from agents.training.ppo.league import League
 from agents.training.ppo.model import LeaguePPO
 from agents.training.ppo.tables import LeagueVecEnv, variants_of
@@ -32,8 +33,7 @@ LEARNED = ("explained_variance", "approx_kl", "clip_fraction", "value_loss", "gr
 
 def planned_steps(config: PpoConfig) -> int:
     """The steps that will be taken: whole roll-outs that hold at least `config.steps`."""
-    rollout = config.rows * config.rollout
-    return math.ceil(config.steps / rollout) * rollout
+    return whole_parts(config.steps, config.rows * config.rollout)
 
 
 def prepare(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> Learning:
@@ -104,7 +104,6 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         read_rules=len(rules) > 1,
         seed=config.seed,
     )
-    first, last = config.learning_rate, config.final_learning_rate
     model = LeaguePPO(
         tables,
         hidden=config.hidden,
@@ -117,14 +116,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         policy_of=policy_maker(config),
         threads=config.threads,
         seed=config.seed,
-        learning_rate=lambda left: last + (first - last) * left,
-        n_steps=config.rollout,
-        batch_size=config.batch,
-        n_epochs=config.epochs,
-        gamma=config.gamma,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip,
-        ent_coef=config.entropy,
+        **ppo_options(config),
         vf_coef=config.value_weight,
         max_grad_norm=config.max_gradient,
         device="cpu",
