@@ -521,7 +521,8 @@ class PpoConfig(ModelConfig):
     activation: Literal["tanh", "relu"] = "relu"
     """Between the layers."""
     start_from: str = ""
-    """A saved policy that the training begins with; none if empty: random weights."""
+    """A saved policy that the training begins with, or one that comes with the checkout
+    (network:NAME); none if empty: random weights."""
     value_first: int = 0
     """Steps at the start in which the value alone is learned, so that a policy that the training
     begins with is not pulled about by values that are not worth anything yet."""

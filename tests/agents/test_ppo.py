@@ -462,6 +462,17 @@ def test_a_training_begins_with_a_policy(tmp_path):
         ppo.build(replace(TINY, start_from=str(tmp_path), hidden=(16,)))
 
 
+def test_a_training_begins_with_a_policy_that_comes_with_the_checkout():
+    name = "network:ppo_danish_heads_up"
+    given = make(name)
+    hidden = tuple(given.sizes.tolist()[1:-1])
+    begun = ppo.build(replace(TINY, players=(2,), hidden=hidden, start_from=name))
+    for mine, theirs in zip(begun.network.weights(), given.weights, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+    with pytest.raises(ValueError, match="no network that decides about everything"):
+        ppo.build(replace(TINY, start_from="threshold:27"))
+
+
 def test_a_network_says_how_likely_its_actions_are():
     model = learned(TINY, 1_500)
     policy = ppo.extract(model, TINY)

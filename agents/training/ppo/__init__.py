@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.policies import NetworkPolicy, TablePolicy
+from agents.policies import NetworkPolicy, TablePolicy, make
 from agents.policies.network import NetworkConfig
 from agents.training.config import PpoConfig, recipe
 from agents.training.learning import Learning
@@ -123,8 +123,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
     )
     if config.start_from:
         known = members or {}
-        start = known.get(config.start_from) or NetworkPolicy.load(config.start_from)
-        _start_from(model, start, config)
+        _start_from(model, known.get(config.start_from) or make(config.start_from), config)
     return model
 
 
