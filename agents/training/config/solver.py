@@ -1,0 +1,69 @@
+"""What a training of tables for the whole round is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from agents.evaluation.options import ConfigError, Mixture, SeatCounts
+from agents.training.config.base import RunConfig
+from agents.training.config.checks import at_least, named, shares
+from thirtyone_env import make_bot
+
+
+@dataclass(frozen=True)
+class SolverConfig(RunConfig):
+    """Learn what every decision of a round is worth, in tables, by self-play in the kernel."""
+
+    algorithm: ClassVar[str] = "solver"
+
+    name: str = "solver"
+    """The run's folder is runs/NAME-NUMBER."""
+    players: SeatCounts = (2,)
+    """Seat counts; each has tables of its own, one after another learned."""
+    batches: int = 800
+    """Batches of rounds for each seat count; the tables change after each."""
+    rounds: int = 12_000
+    """Rounds of a batch."""
+    turns: int = 12
+    """Own turns that are told apart; later ones count with the last."""
+    damping: float = 0.6
+    """Share of the mean error of a batch that is added to the tables, at first."""
+    half_life: int = 15
+    """Batches until the damping is half of that; it falls as 1 / (1 + batch / half_life)."""
+    final_damping: float = 0.01
+    """The least damping."""
+    explore: float = 0.1
+    """How likely a seat decides at random; in every second round one seat explores."""
+    ramp: float = 0.02
+    """Knocks are drawn by lot where the worth of knocking and going on differ by less, in lives."""
+    opponents: Mixture = field(default_factory=lambda: {"self": 1.0})
+    """Who sits on the other seats of a part of a batch: the learner itself, or copies of a bot."""
+    threads: int = 2
+    """Threads; the result does not depend on them."""
+    save_every: int = 100
+    """Batches between two savings of the tables."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, batches=1, rounds=8, turns=1, half_life=1, threads=1, save_every=1)
+        shares(self, "damping", "final_damping", "explore")
+        if not 0 < self.ramp <= 2 or self.turns > 50:
+            raise ConfigError(
+                f"ramp must lie above 0, up to 2, and turns be at most 50, not {self.ramp} and "
+                f"{self.turns}"
+            )
+        if self.resolved_rules().family != "draw":
+            raise ConfigError("rules: a solver learns games of the draw family alone")
+        if not self.players:
+            raise ConfigError("players must name at least one seat count")
+        with named("players"):
+            for size in self.players:
+                self.resolved_rules().check_seats(size)
+        weights = self.opponents.values()
+        if min(weights, default=0) < 0 or not any(weights):
+            raise ConfigError("opponents must give bots weights of 0 or more, one a weight above 0")
+        with named("opponents"):
+            for name in self.opponents:
+                if name != "self":
+                    make_bot(name)
