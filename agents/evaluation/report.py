@@ -72,8 +72,8 @@ def table(benchmark: Benchmark) -> Table:
     view = Table(title=f"Matches won, with {benchmark.level:.0%} intervals", title_justify="left")
     if several:
         view.add_column("policy")
-    view.add_column("table")
-    view.add_column("against", no_wrap=True)
+    view.add_column("table", no_wrap=True)
+    view.add_column("against", overflow="fold")
     for heading in ("won", "interval"):
         view.add_column(heading, justify="right", no_wrap=True)
     view.add_column("", no_wrap=True)
