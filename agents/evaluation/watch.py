@@ -208,8 +208,8 @@ class _ShowCommand:
 class WatchCommand(_ShowCommand):
     """Watch a match between policies, event by event, with the probabilities of their actions.
 
-    A bot's choice is certain; networks say how likely each of their actions is. The match is
-    the one that a tournament plays on the same deal.
+    Charts, solvers and networks say how likely each of their actions is; other bots are certain of
+    what they do. The match is the one that a tournament plays on the same deal.
     """
 
     policies: tyro.conf.Positional[tuple[str, ...]] = ()

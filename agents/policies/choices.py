@@ -1,8 +1,9 @@
 """One policy asked about one table: what it does, and how likely each of its actions is.
 
 A policy may say how likely its actions are with the optional method of `ChancePolicy`. Networks
-that decide about knocking give the probability that they see in it. Of all others the action that
-they choose counts as certain.
+that decide about knocking give the probability that they see in it. A bot of the kernel that draws
+lots is asked what it does with every number that its stream could give. Of all others the action
+that they choose counts as certain.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Protocol, cast, runtime_checkable
 import numpy as np
 
 from agents.policies import DecidingPolicy, KnockPolicy, TablePolicy
+from agents.policies.lots import WORDS, stream_before
 from thirtyone_env import Rules
 from thirtyone_env.actions import KNOCK
 from thirtyone_env.arena import Tables, resolve_actions
@@ -22,6 +24,9 @@ from thirtyone_env.rules import MAX_SEATS
 from thirtyone_env.state import ASK_ALL, ASK_KNOCK, Phase
 
 _ROW = np.zeros(1, np.int64)
+_GRID = 256
+"""Numbers that a bot is asked about first; none of its actions is rarer than one in so many, but
+where there are two."""
 
 
 @runtime_checkable
@@ -81,7 +86,7 @@ class Decider:
             given = self.policy.action_probabilities(self._tables, 0)
             return {int(action): float(chance) for action, chance in given.items() if chance > 0}
         if not self._outside():
-            return {self._bots_choice(): 1.0}
+            return self._bots_chances()
         if isinstance(self.policy, KnockPolicy):
             knock = float(self.policy.knock_probability(self._tables.observe("compact"))[0])
             found = {KNOCK: knock, self._resolved(np.zeros(1, np.int64)): 1 - knock}
@@ -101,6 +106,43 @@ class Decider:
 
     def _bots_choice(self) -> int:
         return int(bot_row(self._tables.states, 0, self._tables.book.array))
+
+    def _bots_chances(self) -> dict[int, float]:
+        """Probabilities of a bot of the kernel; it draws one lot a decision, if any.
+
+        What it does changes at few numbers, which are looked for between those of a grid.
+        """
+        before = self._tables.states["policy_streams"].copy()
+        choice = self._bots_choice()
+        if np.array_equal(before, self._tables.states["policy_streams"]):
+            return {choice: 1.0}
+        ends = [*range(0, WORDS, WORDS // _GRID), WORDS - 1]
+        choices = [self._choice_at(word) for word in ends]
+        found: dict[int, float] = {}
+        start = 0
+        for k in range(1, len(ends)):
+            if choices[k] != choices[k - 1]:
+                end = self._change(ends[k - 1], ends[k], choices[k - 1])
+                found[choices[k - 1]] = found.get(choices[k - 1], 0.0) + (end - start) / WORDS
+                start = end
+        found[choices[-1]] = found.get(choices[-1], 0.0) + (WORDS - start) / WORDS
+        return {action: round(chance, 9) for action, chance in found.items()}
+
+    def _choice_at(self, word: int) -> int:
+        """What the bot does where its stream gives a number."""
+        seat = int(self._tables.states["seat"][0])
+        self._tables.states["policy_streams"][0, seat] = stream_before(word)
+        return self._bots_choice()
+
+    def _change(self, low: int, high: int, choice: int) -> int:
+        """The first number above `low` at which the bot does not make its choice of there."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._choice_at(middle) == choice:
+                low = middle
+            else:
+                high = middle
+        return high
 
     def _answer(self) -> int:
         given = np.asarray(cast(DecidingPolicy, self.policy).act_batch(self._tables, _ROW.copy()))

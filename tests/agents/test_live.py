@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from agents.evaluation.cli import main
@@ -13,12 +15,15 @@ from agents.evaluation.picture import table_picture
 from agents.evaluation.watch import Show, lines_of, show_match
 from agents.policies import make
 from agents.policies.choices import Decider
+from agents.policies.lots import WORDS, stream_before
 from tests.agents.small import small_policy, threshold_policy
 from thirtyone_env import Rules, make_bot
 from thirtyone_env.actions import KNOCK, NUM_ACTIONS
-from thirtyone_env.game import new_match
+from thirtyone_env.cards import BIT, cards_of
+from thirtyone_env.charts import Chart
+from thirtyone_env.game import legal_actions, new_match, value_of
 from thirtyone_env.record import dump, play_match, read
-from thirtyone_env.state import NOBODY
+from thirtyone_env.state import NOBODY, Phase
 
 DANISH = Rules.preset("danish")
 TABLES = [
@@ -89,15 +94,76 @@ def test_probabilities_of_a_network():
     assert KNOCK in found
 
 
-def test_a_bot_is_certain_and_is_not_moved_by_the_question():
+def test_a_bot_without_lots_is_certain():
+    states = new_match(DANISH, 3, seed=5)
+    decider = Decider(make("danish"), DANISH, 3)
+    before = states.tobytes()
+    found = decider.probabilities(states)
+    assert found == {decider.action(states): 1.0}
+    assert states.tobytes() == before
+
+
+def test_a_bot_that_draws_lots_says_its_odds_and_is_not_moved_by_the_question():
     states = new_match(DANISH, 3, seed=5)
     decider = Decider(make("random"), DANISH, 3)
     before = states.tobytes()
     found = decider.probabilities(states)
-    assert list(found.values()) == [1.0]
+    assert found == pytest.approx(dict.fromkeys(legal_actions(states), 0.25))
     assert states.tobytes() == before
-    assert decider.action(states) == next(iter(found))
+    assert decider.action(states) in found
     assert states.tobytes() != before, "its random stream moves on with the decision"
+
+
+def test_a_chart_says_what_stands_in_it():
+    """With nothing to take and nobody having picked up: the cells of the first turn."""
+    chart = Chart.load("danish")
+    decider, seen = Decider(make("chart:danish"), DANISH, 3), set()
+    for deal in range(400):
+        states = new_match(DANISH, 3, seed=deal)
+        hand, bit = int(states["hands"][0, int(states["seat"][0])]), int(BIT[states["upcard"][0]])
+        value = value_of(states, hand)
+        taken = [hand ^ int(BIT[card]) | bit for card in cards_of(hand)]
+        if states["phase"][0] != Phase.TURN or max(value_of(states, t) for t in taken) > value:
+            continue
+        bins = (value - chart.axes.first_value) // chart.axes.value_step
+        bins = min(max(bins, 0), chart.axes.values - 1)
+        share = chart.probabilities[1, 0, 0, 0, 0, 0, 0, bins]
+        assert decider.probabilities(states).get(KNOCK, 0.0) == pytest.approx(share)
+        seen.add(share)
+    assert len(seen - {0.0, 1.0}) >= 1, "one that mixes was seen"
+
+
+@pytest.mark.parametrize(
+    ("name", "players"), [("chart:danish", 3), ("solver:danish", 2), ("random", 4)]
+)
+def test_odds_are_those_of_many_decisions(name, players):
+    decider, tried = Decider(make(name), DANISH, players), 0
+    for deal in range(300):
+        states = new_match(DANISH, players, seed=deal)
+        found = decider.probabilities(states)
+        assert sum(found.values()) == pytest.approx(1)
+        if len(found) == 1:
+            continue
+        tried += 1
+        counts = dict.fromkeys(found, 0)
+        for _ in range(400):
+            counts[decider.action(states)] += 1
+        for action, chance in found.items():
+            spread = 5 * np.sqrt(chance * (1 - chance) / 400)
+            assert abs(counts[action] / 400 - chance) <= spread + 1e-9
+        if tried == 5:
+            return
+    assert tried, "a decision that is mixed"
+
+
+@given(word=st.integers(0, WORDS - 1))
+def test_a_stream_gives_the_number_that_was_wished_for(word):
+    """The generator written out once more, after Steele, Lea and Flood."""
+    whole = (1 << 64) - 1
+    mixed = (int(stream_before(word)) + 0x9E3779B97F4A7C15) & whole
+    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & whole
+    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & whole
+    assert (mixed ^ (mixed >> 31)) >> 32 == word
 
 
 class Hesitant:
@@ -132,7 +198,7 @@ def test_a_wrong_answer_is_refused(answer):
 
 def hidden_names(states, viewer):
     """The cards that a viewer does not see."""
-    from thirtyone_env.cards import NAMES, cards_of
+    from thirtyone_env.cards import NAMES
     from thirtyone_env.render.seen import hand_seen
 
     found = set()
