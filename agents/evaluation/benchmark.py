@@ -9,14 +9,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agents.evaluation.jobs import LOCAL, Backend, run_jobs
+from agents.evaluation.jobs import LOCAL, Backend
 from agents.evaluation.match import (
     CHUNK_DEALS,
     Chunk,
@@ -26,8 +27,10 @@ from agents.evaluation.match import (
     matches_of,
     play_chunk,
 )
+from agents.evaluation.parts import LINES, Parts
 from agents.evaluation.recording import Recording, Wanted
 from agents.evaluation.statistics import LEVEL
+from agents.evaluation.store import PartStore, plan_text
 from agents.evaluation.tables import Column, DataTable
 from agents.policies import DecidingPolicy, TablePolicy, seated
 from agents.policies.neural import one_torch_thread
@@ -109,6 +112,7 @@ def run(
     players: Sequence[int],
     deals: int,
     seed: int,
+    store: PartStore | None = None,
     recording: Recording | None = None,
     workers: int | None = 1,
     backend: Backend = LOCAL,
@@ -123,14 +127,15 @@ def run(
         players: seat counts.
         deals: deals a pairing; each is played once in every rotation of the seats.
         seed: start of the cards and of the bots' randomness.
-        recording: where match records go.
+        store: where finished parts are kept and found again, from `open_store`.
+        recording: where match records go; with a store, when the benchmark is finished.
         workers: threads, None for as many as this process may run at once; the numbers do not
             depend on them.
         backend: where the matches are played; nor on that.
         progress: called with the number of deals finished since the last call.
 
     Returns:
-        The results; after an interrupt those of the deals that are finished.
+        The results; after an interrupt those of the deals that are finished, if any.
 
     Raises:
         ValueError: for two policies of one name, fewer than two deals, or a refusal of `play`.
@@ -151,55 +156,80 @@ def run(
     jobs = [(i, c) for i in range(len(pairings)) for c in range(len(chunks))]
     noting = recording is not None
 
-    def matches(job: tuple[int, int]) -> int:
-        return int(wanted.of(job[0], np.array(chunks[job[1]])).sum())
-
-    def work(job: tuple[int, int]) -> Chunk:
+    def work(job: tuple[int, int]) -> dict[str, Any]:
         numbers = np.array(chunks[job[1]])
         mine = wanted.of(job[0], numbers) if noting else None
-        return play_chunk(line_ups[job[0]], rules, numbers, seed, mine)
+        return _arrays(play_chunk(line_ups[job[0]], rules, numbers, seed, mine))
 
-    def keep(job: tuple[int, int], chunk: Chunk) -> Chunk:
-        if recording is not None:
-            recording.keep(_part_name(job), matches(job), chunk.lines)
-        return replace(chunk, lines=b"")
-
-    def done(job: tuple[int, int]) -> None:
-        if progress is not None:
-            progress(len(chunks[job[1]]))
-
+    names = [f"{i:04d}-{c:05d}" for i, c in jobs]
+    records = [int(wanted.of(i, np.array(chunks[c])).sum()) for i, c in jobs]
+    sizes = [len(chunks[c]) for _, c in jobs]
+    parts = Parts(store, recording, workers, backend, progress)
     deciding = any(isinstance(policy, DecidingPolicy) for policy in [*policies, *opponents])
     with one_torch_thread() if deciding else nullcontext():
-        results, interrupted = run_jobs(
-            jobs, work, workers=workers, keep=keep, done=done, backend=backend
-        )
-    if recording is not None:
-        finished = [job for job, chunk in zip(jobs, results, strict=True) if chunk is not None]
-        recording.write((_part_name(job), matches(job)) for job in sorted(finished, key=_in_turn))
+        results, interrupted = parts.play(names, jobs, work, sizes, fields=_ARRAYS, records=records)
+    finished = [j for j, part in enumerate(results) if part is not None]
+    finished.sort(key=lambda j: (jobs[j][1], jobs[j][0]))  # records: by deals, then by pairings
+    in_order = [names[j] for j in finished], [records[j] for j in finished]
+    parts.write_records(*in_order, len(finished) == len(jobs))
     rows: list[Row] = []
     knocks: dict[tuple[str, int, str], KnockCounts] = {}
     for i, (policy, size, opponent) in enumerate(pairings):
-        parts = results[i * len(chunks) : (i + 1) * len(chunks)]
-        played = [chunk for chunk in parts if chunk is not None]
+        mine = results[i * len(chunks) : (i + 1) * len(chunks)]
+        played = [_chunk(part) for part in mine if part is not None]
         if sum(len(chunk.payoffs) for chunk in played) < 2:
             continue
         found = matches_of(line_ups[i], played)
         rows.append(_row(policy.name, opponent.name, size, found))
         if isinstance(policy, DecidingPolicy):
             knocks[policy.name, size, opponent.name] = found.knocks[0]
-    if not rows:
-        raise ValueError("interrupted before anything was finished")
     planned = deals if interrupted else None
     return Benchmark(rules, seed, LEVEL, tuple(rows), knocks, planned)
 
 
-def _part_name(job: tuple[int, int]) -> str:
-    return f"{job[0]:04d}-{job[1]:05d}"
+def open_store(
+    folder: Path,
+    policies: Sequence[TablePolicy],
+    opponents: Sequence[TablePolicy],
+    *,
+    rules: Rules,
+    players: Sequence[int],
+    deals: int,
+    seed: int,
+) -> PartStore:
+    """Where a benchmark keeps its finished parts; arguments as for `run`.
+
+    Raises:
+        PlanError: if another study lies in the folder.
+    """
+    plan = plan_text(
+        "benchmark",
+        CHUNK_DEALS,
+        [*policies, *opponents],
+        measured=len(policies),
+        rules=rules.to_dict(),
+        players=list(players),
+        deals=deals,
+        seed=seed,
+    )
+    return PartStore(folder, plan, "benchmark")
 
 
-def _in_turn(job: tuple[int, int]) -> tuple[int, int]:
-    """The order of match records: by deals, then by pairings."""
-    return job[1], job[0]
+_ARRAYS = ("payoffs", "decisions", "knocks")
+
+
+def _arrays(chunk: Chunk) -> dict[str, Any]:
+    """A chunk as arrays, with its records."""
+    decisions = np.array([counts.decisions for counts in chunk.knocks])
+    knocks = np.array([counts.knocks for counts in chunk.knocks])
+    arrays = dict(zip(_ARRAYS, (chunk.payoffs, decisions, knocks), strict=True))
+    return {**arrays, LINES: chunk.lines}
+
+
+def _chunk(part: Mapping[str, np.ndarray]) -> Chunk:
+    """A chunk from its arrays."""
+    counts = zip(part["decisions"], part["knocks"], strict=True)
+    return Chunk(part["payoffs"], tuple(KnockCounts(*each) for each in counts))
 
 
 def _row(policy: str, opponent: str, size: int, matches: Matches) -> Row:

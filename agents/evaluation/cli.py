@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import tyro
 from rich.console import Console
@@ -16,17 +17,28 @@ from rich.console import Console
 from agents.evaluation import benchmark, report, study, threshold_study, tournament
 from agents.evaluation.advise import AdviseCommand
 from agents.evaluation.claims.command import ClaimsCommand
-from agents.evaluation.commands import INTERRUPTED, Recorded, Spread, StudyCommand, check_format
+from agents.evaluation.commands import (
+    INTERRUPTED,
+    Recorded,
+    SeveralRules,
+    Spread,
+    StudyCommand,
+    say,
+)
+from agents.evaluation.jobs import session
 from agents.evaluation.knock_study import ChartCommand
-from agents.evaluation.options import Names, SeatCounts, joined, rules_of
+from agents.evaluation.options import Names, SeatCounts
 from agents.evaluation.play import PlayCommand
 from agents.evaluation.progress import progress
 from agents.evaluation.standings import Standings, standings
-from agents.evaluation.threshold_tables import summary_of, tables_of
+from agents.evaluation.store import PartStore
+from agents.evaluation.threshold_tables import summary_of, sweep_shares, sweep_table, tables_of
 from agents.evaluation.watch import ReplayCommand, WatchCommand
 from agents.policies import TablePolicy, make, trusted_files
 from agents.policies.files import write_bytes
+from thirtyone_env.rules import Rules
 
+FAILED = 1
 WRONG_USE = 2
 BROKEN_PIPE = 141
 TRUST = "--trust"
@@ -51,50 +63,49 @@ class BenchmarkCommand(StudyCommand, Spread, Recorded):
 
     def command_line(self) -> str:
         """The command that gives the same numbers."""
-        words = ["benchmark", *self.policies, "--rules", self.rules]
-        if self.house_rules:
-            words += ["--house-rules", joined(self.house_rules)]
+        words = ["benchmark", *self.policies, *self.common_words()]
         words += ["--players", ",".join(str(size) for size in self.players)]
         words += ["--opponents", ",".join(self.opponents)]
-        words += ["--deals", str(self.deals), "--seed", str(self.seed)]
-        return f"python evaluate.py {shlex.join(words)}"
+        return self.joined([*words, "--deals", str(self.deals)])
 
     def __call__(self) -> int:
         """Run, print, and write what was asked for."""
         if not self.policies:
             raise ValueError("name at least one policy: a bot, or the path of a run folder")
-        check_format(self.format, self.out)
+        self.check_output()
         policies = [make(name, outside=True) for name in self.policies]
         opponents = [make(name, outside=True) for name in self.opponents]
+        table: dict[str, Any] = {"rules": self.the_rules(), "players": self.players}
+        table |= {"deals": self.deals, "seed": self.seed}
+        store = None
+        if self.out is not None:
+            store = benchmark.open_store(self.out, policies, opponents, **table)
         total = benchmark.count_deals(len(policies), len(opponents), len(self.players), self.deals)
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
         with (
-            self.recording(None) as recording,
+            self.recording(self.out) as recording,
             progress(errors, "benchmark", total, "deals") as advance,
         ):
             results = benchmark.run(
                 policies,
                 opponents,
-                rules=rules_of(self.rules, self.house_rules),
-                players=self.players,
-                deals=self.deals,
-                seed=self.seed,
+                **table,
+                store=store,
                 recording=recording,
                 workers=self.workers,
                 backend=self.where(),
                 progress=advance,
             )
-        self.show(policies, results, errors)
+        if results.rows:
+            self.show(policies, results, errors)
         if results.planned is None:
             return 0
         pairings = total // self.deals
         whole = sum(row.deals == self.deals for row in results.rows)
-        errors.print(
-            f"interrupted: {whole:,} of {pairings:,} pairings are finished, {len(results.rows):,} "
-            "are shown, each with the deals that it has",
-            markup=False,
-        )
-        return INTERRUPTED
+        done = f"{whole:,} of {pairings:,} pairings are finished"
+        if results.rows:
+            done += f", {len(results.rows):,} are shown, each with the deals that it has"
+        return self.stopped(done, store is not None)
 
     def show(
         self, policies: Sequence[TablePolicy], results: benchmark.Benchmark, errors: Console
@@ -107,7 +118,6 @@ class BenchmarkCommand(StudyCommand, Spread, Recorded):
         elif self.format == "table":
             Console(highlight=False).print(report.table(results))
         if self.out is not None:
-            self.out.mkdir(parents=True, exist_ok=True)
             title = f"Benchmark: {', '.join(policy.name for policy in policies)}"
             page = report.write(results, self.out, title=title, repeat=self.command_line())
             if self.format == "parquet":
@@ -145,12 +155,12 @@ class TournamentCommand(StudyCommand, Spread, Recorded):
         words += ["--deals", str(self.deals), "--line-ups", str(self.line_ups)]
         if not self.adjust:
             words.append("--no-adjust")
-        return f"python evaluate.py {shlex.join(words)}"
+        return self.joined(words)
 
     def __call__(self) -> int:
         """Play, print, and write what was asked for."""
-        check_format(self.format, self.out)
-        rules = rules_of(self.rules, self.house_rules)
+        self.check_output()
+        rules = self.the_rules()
         roster = [make(name, outside=True) for name in self.policies]
         pairing = self.pairing
         if pairing == "auto":
@@ -165,10 +175,7 @@ class TournamentCommand(StudyCommand, Spread, Recorded):
             most_line_ups=self.line_ups,
             luck=self.adjust,
         )
-        store = None
-        if self.out is not None:
-            self.out.mkdir(parents=True, exist_ok=True)
-            store = tournament.Store(self.out, plan)
+        store = None if self.out is None else tournament.Store(self.out, plan)
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
         with (
             self.recording(self.out) as recording,
@@ -188,14 +195,12 @@ class TournamentCommand(StudyCommand, Spread, Recorded):
             self.show(plan, results, standings(results), errors)
         if results.complete:
             return 0
-        again = "the same command goes on from there" if store else "name --out to keep them"
-        errors.print(
-            f"interrupted: {results.chunks_done:,} of {len(plan.chunks) * len(plan.line_ups):,} "
-            f"parts are finished, {len(results.deals):,} of {plan.deals:,} deals by all line-ups "
-            f"({'shown above' if len(results.deals) >= 2 else 'too few to show'}); {again}",
-            markup=False,
+        shown = "shown above" if len(results.deals) >= 2 else "too few to show"
+        done = (
+            f"{results.chunks_done:,} of {len(plan.chunks) * len(plan.line_ups):,} parts are "
+            f"finished, {len(results.deals):,} of {plan.deals:,} deals by all line-ups ({shown})"
         )
-        return INTERRUPTED
+        return self.stopped(done, store is not None)
 
     def show(
         self,
@@ -223,7 +228,7 @@ class TournamentCommand(StudyCommand, Spread, Recorded):
             return
         rotations = f"each played once in each of {plan.players} rotations of the seats"
         shown = {
-            "Rules": report.rules_name(rules_of(self.rules, self.house_rules)),
+            "Rules": report.rules_name(self.the_rules()),
             "Table": f"{plan.players} players, {len(plan.line_ups):,} line-ups",
             "Deals": f"{len(results.deals):,} a line-up, {rotations}",
             "Seed": str(plan.seed),
@@ -246,14 +251,16 @@ class TournamentCommand(StudyCommand, Spread, Recorded):
 
 
 @dataclass(frozen=True)
-class ThresholdsCommand(StudyCommand, Spread):
+class ThresholdsCommand(SeveralRules, Spread):
     """Play knock thresholds against each other: payoffs, best replies, the unbeaten mixture.
 
     Heads-up every threshold meets every other in both seatings of every deal; at larger tables each
-    sits alone among copies of every other. With --out a study that was stopped goes on where it
-    was.
+    sits alone among copies of every other. Several rule sets make a sweep, with a folder each in
+    that of --out. With --out a study that was stopped goes on where it was.
     """
 
+    rules: Names = ("danish",)  # type: ignore[assignment]  # several
+    """Presets that are played."""
     players: SeatCounts = (2,)
     """Seat counts of the tables."""
     first: int = 17
@@ -271,83 +278,136 @@ class ThresholdsCommand(StudyCommand, Spread):
         words += ["--players", ",".join(str(size) for size in self.players)]
         words += ["--first", str(self.first), "--last", str(self.last)]
         words += ["--deals", str(self.deals), "--larger-deals", str(self.larger_deals)]
-        return f"python evaluate.py {shlex.join(words)}"
+        return self.joined(words)
 
     def __call__(self) -> int:
         """Play, print, and write what was asked for."""
-        check_format(self.format, self.out)
+        self.check_output()
         if not self.first < self.last:
             raise ValueError(f"--first {self.first} must lie below --last {self.last}")
-        rules = rules_of(self.rules, self.house_rules)
+        rule_sets = self.named_rules()
+        if not rule_sets:
+            raise ValueError("--rules must name at least one preset")
         limits = range(self.first, self.last + 1)
-        total = threshold_study.count_matches(
+        table: dict[str, Any] = {"players": self.players, "thresholds": limits}
+        table |= {"deals": self.deals, "larger_deals": self.larger_deals, "seed": self.seed}
+        stores = self._stores(rule_sets, table)
+        matches = threshold_study.count_matches(
             self.players, len(limits), self.deals, self.larger_deals
         )
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
-        store = None
-        if self.out is not None:
-            self.out.mkdir(parents=True, exist_ok=True)
-            store = threshold_study.open_store(
-                self.out,
-                rules,
-                players=self.players,
-                thresholds=limits,
-                deals=self.deals,
-                larger_deals=self.larger_deals,
-                seed=self.seed,
-            )
-        with progress(errors, "thresholds", total, "matches") as advance:
-            results = threshold_study.run(
-                rules,
-                players=self.players,
-                thresholds=limits,
-                deals=self.deals,
-                larger_deals=self.larger_deals,
-                seed=self.seed,
-                store=store,
-                workers=self.workers,
-                backend=self.where(),
-                progress=advance,
-            )
+        found: list[tuple[str, threshold_study.Study]] = []
+        total = matches * len(rule_sets)
+        with (
+            session(self.where(), self.workers),
+            progress(errors, "thresholds", total, "matches") as advance,
+        ):
+            for (name, rules), store in zip(rule_sets, stores, strict=True):
+                results = threshold_study.run(
+                    rules,
+                    **table,
+                    store=store,
+                    workers=self.workers,
+                    backend=self.where(),
+                    progress=advance,
+                )
+                found.append((name, results))
+                if results.interrupted:
+                    break
+        told = [(name, results) for name, results in found if results.payoffs]
+        if told:
+            self.show(told, len(rule_sets) > 1)
+        if not found[-1][1].interrupted:
+            return 0
+        parts = [f"{len(found) - 1} of {len(rule_sets)} rule sets are finished, and of "]
+        parts = [*(parts if len(rule_sets) > 1 else []), f"{found[-1][0]} "]
+        deals = [f"{p.deals:,} deals at {p.players} seats" for p in found[-1][1].payoffs]
+        return self.stopped("".join(parts) + (", ".join(deals) or "nothing"), self.out is not None)
+
+    def _stores(
+        self, rule_sets: Sequence[tuple[str, Rules]], table: Mapping[str, Any]
+    ) -> Sequence[PartStore | None]:
+        """Where the parts are kept: in the folder, or in one of each rule set's own there."""
+        if self.out is None:
+            return [None] * len(rule_sets)
+        folders = [self.folder(name, len(rule_sets) > 1) for name, _ in rule_sets]
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        return [
+            threshold_study.open_store(folder, rules, **table)
+            for folder, (_, rules) in zip(folders, rule_sets, strict=True)
+        ]
+
+    def folder(self, name: str, sweep: bool) -> Path:
+        """Where the study of one rule set is written."""
+        assert self.out is not None
+        return self.out / re.sub(r"[^\w=.,-]+", "_", name) if sweep else self.out
+
+    def show(self, found: Sequence[tuple[str, threshold_study.Study]], sweep: bool) -> None:
+        """Print, and write the folder."""
+        if not sweep:
+            ((name, results),) = found
+            self.print_tables(self.facts(results), tables_of(results), summary_of(results))
+            if self.out is not None:
+                say(f"report: {self.write(name, results, sweep)}")
+            return
+        table = sweep_table(found)
         facts: dict[str, object] = {
             "study": "thresholds",
-            "rules": rules.to_dict(),
+            "rules": {name: results.rules.to_dict() for name, results in found},
+            "seed": self.seed,
+        }
+        self.print_tables(facts, [table, sweep_shares(found)])
+        if self.out is None:
+            return
+        for name, results in found:
+            self.write(name, results, sweep)
+        page = study.write_study(
+            self.out,
+            "thresholds",
+            title=f"Knock thresholds {self.first} to {self.last} under {len(found)} rule sets",
+            summary=[],
+            sections=[study.Section("Unbeaten mixtures", [table])],
+            tables=[table, sweep_shares(found)],
+            facts=facts,
+            shown_facts={"Rules": ", ".join(name for name, _ in found), "Seed": str(self.seed)},
+            repeat=self.command_line(),
+            parquet=self.format == "parquet",
+        )
+        say(f"report: {page}, and one of each rule set in its folder")
+
+    def facts(self, results: threshold_study.Study) -> dict[str, object]:
+        """What the files say besides the tables."""
+        return {
+            "study": "thresholds",
+            "rules": results.rules.to_dict(),
             "players": [payoffs.players for payoffs in results.payoffs],
             "deals": [payoffs.deals for payoffs in results.payoffs],
             "seed": self.seed,
             "level": results.payoffs[0].level,
             "summary": summary_of(results),
         }
-        tables = tables_of(results)
-        self.print_tables(facts, tables, summary_of(results))
-        if self.out is not None:
-            self.out.mkdir(parents=True, exist_ok=True)
-            matches = ", ".join(f"{p.matches:,} at {p.players} seats" for p in results.payoffs)
-            page = study.write_study(
-                self.out,
-                "thresholds",
-                title=f"Knock thresholds {self.first} to {self.last}",
-                summary=summary_of(results),
-                sections=study.threshold_sections(results),
-                tables=tables,
-                facts=facts,
-                shown_facts={
-                    "Rules": report.rules_name(rules),
-                    "Matches a pair": matches,
-                    "Seed": str(self.seed),
-                },
-                repeat=self.command_line(),
-                parquet=self.format == "parquet",
-            )
-            errors.print(f"report: {page}", markup=False)
-        if results.interrupted:
-            again = "the same command goes on from there" if store else "name --out to keep them"
-            errors.print(
-                f"interrupted: the numbers are those of the deals that were finished; {again}",
-                markup=False,
-            )
-            return INTERRUPTED
-        return 0
+
+    def write(self, name: str, results: threshold_study.Study, sweep: bool) -> Path:
+        """Write the folder of one rule set; its page."""
+        matches = ", ".join(f"{p.matches:,} at {p.players} seats" for p in results.payoffs)
+        more = f" ({name})" if sweep else ""
+        return study.write_study(
+            self.folder(name, sweep),
+            "thresholds",
+            title=f"Knock thresholds {self.first} to {self.last}{more}",
+            summary=summary_of(results),
+            sections=study.threshold_sections(results),
+            tables=tables_of(results),
+            facts=self.facts(results),
+            shown_facts={
+                "Rules": report.rules_name(results.rules),
+                "Matches a pair": matches,
+                "Seed": str(self.seed),
+            },
+            repeat=self.command_line(),
+            parquet=self.format == "parquet",
+        )
 
 
 COMMANDS: dict[str, Callable[..., Callable[[], int | None]]] = {
@@ -375,8 +435,8 @@ def main(
         commands: the subcommands; the script adds those that learn.
 
     Returns:
-        The exit status: 0, 2 for a wrong command line, 130 when interrupted, 141 when nobody reads
-        the output any more.
+        The exit status: 0, 1 where a file cannot be written, 2 for a wrong command line, 130 when
+        interrupted, 141 when nobody reads the output any more.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     trust = arguments.count(TRUST) > 0
@@ -392,11 +452,15 @@ def main(
         with trusted_files() if trust else nullcontext():
             status = command()
     except ValueError as error:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"error: {error}", markup=False)
+        say(f"error: {error}")
         return WRONG_USE
     except KeyboardInterrupt:
+        say("interrupted: nothing was finished that could be shown")
         return INTERRUPTED
     except BrokenPipeError:  # whoever read the output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:  # a full disk, a folder that may not be written
+        say(f"error: {error}; what was written before is there")
+        return FAILED
     return status or 0

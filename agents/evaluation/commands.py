@@ -1,10 +1,10 @@
-"""What the subcommands that play matches and write a page have in common."""
+"""What the subcommands have in common: rules, cards, output, records, where they are played."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,21 +13,71 @@ from typing import Literal
 from rich.console import Console
 
 from agents.evaluation.jobs import Backend
-from agents.evaluation.options import HouseRules, joined
+from agents.evaluation.options import HouseRules, Names, joined, rules_of
 from agents.evaluation.recording import Recording
-from agents.evaluation.tables import DataTable, to_json
+from agents.evaluation.tables import DataTable, to_json, write_tables
+from thirtyone_env.rules import Rules
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 
 
-def check_format(format: str, out: Path | None) -> None:
-    """Refuse Parquet without a folder to put it in."""
-    if format == "parquet" and out is None:
-        raise ValueError("--format parquet needs --out: it writes files")
+def say(text: str) -> None:
+    """A line for people, beside what is printed for programs."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What is printed and written, of every command alike."""
+
+    format: Literal["table", "json", "csv", "parquet"] = "table"
+    """What is printed: the tables, all data, or the main table; parquet goes to the folder."""
+    out: Path | None = None
+    """A folder for what is found, as files; it is made if need be."""
+
+    def check_output(self) -> None:
+        """Refuse Parquet without a folder to put it in, and make the folder.
+
+        Raises:
+            ValueError: for a folder that is missing or cannot be one.
+        """
+        if self.format == "parquet" and self.out is None:
+            raise ValueError("--format parquet needs --out: it writes files")
+        if self.out is not None:
+            try:
+                self.out.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ValueError(f"--out {self.out}: {error.strerror or error}") from error
+
+    def print_tables(
+        self, facts: Mapping[str, object], tables: Sequence[DataTable], summary: Sequence[str] = ()
+    ) -> None:
+        """Print what was asked for."""
+        if self.format == "json":
+            sys.stdout.write(to_json(facts, tables))
+        elif self.format == "csv":
+            sys.stdout.write(tables[0].to_csv())
+        elif self.format == "table":
+            console = Console(highlight=False)
+            for table in tables:
+                if table.screen and not table.data:
+                    console.print(table.to_rich())
+                    if table.note:
+                        console.print(table.note, style="dim")
+            for line in summary:
+                console.print(line, markup=False)
+
+    def write_files(
+        self, name: str, facts: Mapping[str, object], tables: Sequence[DataTable]
+    ) -> None:
+        """Write `NAME.json` and a CSV file a table (Parquet too, if asked for), with --out."""
+        if self.out is not None:
+            write_tables(self.out, name, facts, tables, self.format == "parquet")
+            say(f"written: {self.out / name}.json and {tables[0].name}.csv")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recorded:
     """Options of studies that write match records."""
 
@@ -59,7 +109,7 @@ class Recorded:
             recording.close()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spread:
     """Options of studies whose matches can be spread over a cluster."""
 
@@ -70,7 +120,7 @@ class Spread:
     machine, with --workers processes."""
 
     def where(self) -> Backend:
-        """Where the matches are played.
+        """Where the work is done.
 
         Raises:
             ValueError: for an address without Ray.
@@ -80,9 +130,9 @@ class Spread:
         return Backend(self.backend, self.ray_address)
 
 
-@dataclass(frozen=True)
-class StudyCommand:
-    """Options and ways of a study that plays matches and writes a page."""
+@dataclass(frozen=True, kw_only=True)
+class Ruled:
+    """Which game is played, with which cards."""
 
     rules: str = "danish"
     """The preset that is played."""
@@ -90,12 +140,14 @@ class StudyCommand:
     """Fields of the rules that differ from the preset."""
     seed: int = 2_000
     """Start of the cards and of the bots' randomness."""
-    workers: int | None = None
-    """Threads; none: as many as this process may run at once."""
-    format: Literal["table", "json", "csv", "parquet"] = "table"
-    """What is printed: the tables, all data, or the main table; parquet goes to the folder."""
-    out: Path | None = None
-    """A folder for the numbers, the figures and the report; it is made if need be."""
+
+    def the_rules(self) -> Rules:
+        """The rules that are played.
+
+        Raises:
+            ConfigError: if they do not exist or do not fit together.
+        """
+        return rules_of(self.rules, self.house_rules)
 
     def common_words(self) -> list[str]:
         """The words of the command line that name rules and seed."""
@@ -109,20 +161,50 @@ class StudyCommand:
         """Words as one command line."""
         return f"python evaluate.py {shlex.join(words)}"
 
-    def print_tables(
-        self, facts: dict[str, object], tables: Sequence[DataTable], summary: Sequence[str]
-    ) -> None:
-        """Print what was asked for."""
-        if self.format == "json":
-            sys.stdout.write(to_json(facts, tables))
-        elif self.format == "csv":
-            sys.stdout.write(tables[0].to_csv())
-        elif self.format == "table":
-            console = Console(highlight=False)
-            for table in tables:
-                if table.screen and not table.data:
-                    console.print(table.to_rich())
-                    if table.note:
-                        console.print(table.note, style="dim")
-            for line in summary:
-                console.print(line, markup=False)
+
+@dataclass(frozen=True, kw_only=True)
+class StudyCommand(Output, Ruled):
+    """Options and ways of a study that plays matches and writes a page."""
+
+    workers: int | None = None
+    """Threads; none: as many as this process may run at once."""
+
+    def stopped(self, what: str, kept: bool) -> int:
+        """Say that Ctrl-C came, and what is there.
+
+        Args:
+            what: is finished.
+            kept: whether the same command goes on from there.
+
+        Returns:
+            The exit status.
+        """
+        again = "the same command goes on from there" if kept else "name --out to keep the parts"
+        say(f"interrupted: {what}; {again}")
+        return INTERRUPTED
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralRules(StudyCommand):
+    """A study that can be made of several rule sets."""
+
+    rules: Names = ()  # type: ignore[assignment]  # several, unlike other studies
+    """Presets that are played."""
+
+    def named_rules(self) -> list[tuple[str, Rules]]:
+        """The rule sets, by what tables call them.
+
+        Raises:
+            ValueError: if they do not exist or do not fit together.
+        """
+        if self.house_rules and not self.rules:
+            raise ValueError("--house-rules needs --rules: the presets that they change")
+        more = f" with {joined(self.house_rules)}" if self.house_rules else ""
+        return [(f"{name}{more}", rules_of(name, self.house_rules)) for name in self.rules]
+
+    def common_words(self) -> list[str]:
+        """The words of the command line that name rules and seed."""
+        words = ["--rules", ",".join(self.rules)] if self.rules else []
+        if self.house_rules:
+            words += ["--house-rules", joined(self.house_rules)]
+        return [*words, "--seed", str(self.seed)]

@@ -6,8 +6,9 @@ depends on the job alone, so the results are the same either way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -28,6 +29,26 @@ class Backend:
 
 
 LOCAL = Backend()
+
+
+@contextmanager
+def session(backend: Backend, workers: int | None) -> Iterator[None]:
+    """Keep a cluster for several calls of `run_jobs`; nothing for threads.
+
+    Args:
+        backend: where jobs are done.
+        workers: processes of a cluster on this machine.
+
+    Raises:
+        ValueError: as `run_jobs`.
+    """
+    if backend.name != "ray":
+        yield
+        return
+    from agents.evaluation.ray_jobs import connected
+
+    with connected(workers, backend.address):
+        yield
 
 
 def run_jobs(

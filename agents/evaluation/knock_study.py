@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ import tyro
 from rich.console import Console
 
 from agents.evaluation import chart, report, study
-from agents.evaluation.commands import INTERRUPTED, Spread, StudyCommand, check_format
-from agents.evaluation.jobs import LOCAL, Backend, run_jobs
+from agents.evaluation.commands import Spread, StudyCommand
+from agents.evaluation.jobs import LOCAL, Backend
 from agents.evaluation.match import KnockCounts, play_deals
-from agents.evaluation.options import SeatCounts, rules_of
+from agents.evaluation.options import SeatCounts
+from agents.evaluation.parts import Parts
 from agents.evaluation.progress import progress
+from agents.evaluation.store import PartStore, plan_text
 from agents.evaluation.tables import Column, DataTable
 from agents.policies import DecidingPolicy, TablePolicy, make
 from agents.policies.neural import one_torch_thread
@@ -64,6 +67,7 @@ def sample(
     players: Sequence[int],
     deals: int,
     seed: int,
+    store: PartStore | None = None,
     workers: int | None = 1,
     backend: Backend = LOCAL,
     progress: Callable[[int], None] | None = None,
@@ -77,6 +81,7 @@ def sample(
         players: seat counts.
         deals: deals a policy and seat count; each is played in all rotations.
         seed: start of the cards and of the bots' randomness.
+        store: where finished parts are kept and found again, from `open_store`.
         workers: threads, None for as many as this process may run at once; the numbers do not
             depend on them.
         backend: where the matches are played; nor on that.
@@ -98,31 +103,61 @@ def sample(
     groups = [(p, size) for p in range(len(policies)) for size in players]
     jobs = [(chunk, p, size) for chunk in chunks for p, size in groups]
 
-    def work(job: tuple[range, int, int]) -> KnockCounts:
+    def work(job: tuple[range, int, int]) -> dict[str, np.ndarray]:
         chunk, p, size = job
         others = [among if among is not None else policies[p]] * (size - 1)
         played = play_deals([policies[p], *others], rules, np.array(chunk), seed)
         mine = played.knocks if among is None else played.knocks[:1]
-        return KnockCounts(mine[:, Knock.ASKED].sum(axis=0), mine[:, Knock.KNOCKED].sum(axis=0))
+        asked, knocked = (mine[:, what].sum(axis=0) for what in (Knock.ASKED, Knock.KNOCKED))
+        return {"decisions": asked, "knocks": knocked}
 
-    def done(job: tuple[range, int, int]) -> None:
-        if progress is not None:
-            progress(len(job[0]) * job[2])
-
+    names = [f"{p}-{size}-{chunk.start:07d}" for chunk, p, size in jobs]
+    sizes = [len(chunk) * size for chunk, _, size in jobs]
+    parts = Parts(store, None, workers, backend, progress)
     everybody = [*policies, *([among] if among is not None else [])]
     neural = any(isinstance(policy, DecidingPolicy) for policy in everybody)
     with one_torch_thread() if neural else nullcontext():
-        results, interrupted = run_jobs(jobs, work, workers=workers, done=done, backend=backend)
-    by_job = dict(zip(jobs, results, strict=True))
+        fields = ("decisions", "knocks")
+        results, interrupted = parts.play(names, jobs, work, sizes, fields=fields)
+    counted = [None if part is None else KnockCounts(**part) for part in results]
+    by_job = dict(zip(jobs, counted, strict=True))
     whole = [c for c in chunks if all(by_job[c, p, size] is not None for p, size in groups)]
     found = []
     for p, policy in enumerate(policies):
         counts = {}
         for size in players:
-            parts = [by_job[chunk, p, size] for chunk in whole]
-            counts[size] = sum((part for part in parts if part), KnockCounts.empty())
+            mine = [by_job[chunk, p, size] for chunk in whole]
+            counts[size] = sum((each for each in mine if each), KnockCounts.empty())
         found.append(Sampled(policy.name, counts, sum(map(len, whole))))
     return found, interrupted
+
+
+def open_store(
+    folder: Path,
+    policies: Sequence[TablePolicy],
+    *,
+    among: TablePolicy | None,
+    rules: Rules,
+    players: Sequence[int],
+    deals: int,
+    seed: int,
+) -> PartStore:
+    """Where a chart keeps its finished parts; arguments as for `sample`.
+
+    Raises:
+        PlanError: if another study lies in the folder.
+    """
+    plan = plan_text(
+        "chart",
+        CHUNK_DEALS,
+        [*policies, *([among] if among is not None else [])],
+        among=among is not None,
+        rules=rules.to_dict(),
+        players=list(players),
+        deals=deals,
+        seed=seed,
+    )
+    return PartStore(folder, plan, "chart")
 
 
 def difference(one: Sampled, other: Sampled, players: int) -> np.ma.MaskedArray:
@@ -289,24 +324,25 @@ class ChartCommand(StudyCommand, Spread):
 
     def __call__(self) -> int:
         """Play, print, and write what was asked for."""
-        check_format(self.format, self.out)
+        self.check_output()
         if not self.policy:
             raise ValueError("name a policy: a bot, or the path of a run folder")
         if self.deals < 1:
             raise ValueError(f"--deals {self.deals}: at least 1")
-        rules = rules_of(self.rules, self.house_rules)
+        rules = self.the_rules()
         names = [self.policy] + ([self.against] if self.against is not None else [])
         policies = [make(name, outside=True) for name in names]
+        among = make(self.among, outside=True) if self.among is not None else None
+        table: dict[str, Any] = {"among": among, "rules": rules, "players": self.players}
+        table |= {"deals": self.deals, "seed": self.seed}
+        store = None if self.out is None else open_store(self.out, policies, **table)
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
         total = len(policies) * self.deals * sum(self.players)
         with progress(errors, "chart", total, "matches") as advance:
             found, interrupted = sample(
                 policies,
-                among=make(self.among, outside=True) if self.among is not None else None,
-                rules=rules,
-                players=self.players,
-                deals=self.deals,
-                seed=self.seed,
+                **table,
+                store=store,
                 workers=self.workers,
                 backend=self.where(),
                 progress=advance,
@@ -315,10 +351,8 @@ class ChartCommand(StudyCommand, Spread):
             self.show(rules, found, errors)
         if not interrupted:
             return 0
-        errors.print(
-            f"interrupted: {found[0].deals:,} of {self.deals:,} deals are finished", markup=False
-        )
-        return INTERRUPTED
+        done = f"{found[0].deals:,} of {self.deals:,} deals are finished"
+        return self.stopped(done, store is not None)
 
     def show(self, rules: Rules, found: Sequence[Sampled], errors: Console) -> None:
         """Print, and write the folder."""
@@ -336,7 +370,6 @@ class ChartCommand(StudyCommand, Spread):
         self.print_tables(facts, tables, lines)
         if self.out is None:
             return
-        self.out.mkdir(parents=True, exist_ok=True)
         page = study.write_study(
             self.out,
             "chart",

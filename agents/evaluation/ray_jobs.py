@@ -37,13 +37,28 @@ def run_on_ray(
     Raises:
         ValueError: if Ray is not installed, or there is no cluster at the address.
     """
+    with connected(workers, address) as ray:
+        return _run(ray, jobs, work, keep, done)
+
+
+@contextmanager
+def connected(workers: int | None, address: str | None) -> Iterator[Any]:
+    """Ray, connected to a cluster; one that is begun here ends here.
+
+    Args:
+        workers: processes of a cluster on this machine; None for as many as this process may run.
+        address: of a cluster that is there; None: one on this machine.
+
+    Raises:
+        ValueError: if Ray is not installed, or there is no cluster at the address.
+    """
     try:
         import ray
     except ImportError as error:
         raise ValueError("--backend ray needs Ray: pip install 'ray>=2.60'") from error
     begun = _connect(ray, workers, address)
     try:
-        return _run(ray, jobs, work, keep, done)
+        yield ray
     finally:
         if begun:
             ray.shutdown()

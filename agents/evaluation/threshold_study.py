@@ -9,11 +9,9 @@ Shapes: `K` thresholds, `D` deals, `S` seats.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -27,8 +25,9 @@ from agents.evaluation.equilibrium import (
 )
 from agents.evaluation.jobs import LOCAL, Backend, run_jobs
 from agents.evaluation.match import play_bots, seats_of
+from agents.evaluation.parts import Parts
 from agents.evaluation.statistics import LEVEL, Estimate, ratio_interval
-from agents.evaluation.store import PartStore
+from agents.evaluation.store import PartStore, plan_text
 from agents.policies import ScriptedPolicy
 from thirtyone_env.rules import Rules
 from thirtyone_env.thresholds import first_seats, threshold_payoffs, turn_gains
@@ -176,11 +175,10 @@ def run(
         progress: called with the number of matches since its last call.
 
     Returns:
-        The study; after an interrupt, of the deals that are finished.
+        The study; after an interrupt, of the deals that are finished, if any.
 
     Raises:
-        ValueError: for seat counts that the rules do not allow, thresholds that do not ascend, or
-            an interrupt before there was anything to tell.
+        ValueError: for seat counts that the rules do not allow, or thresholds that do not ascend.
     """
     for size in players:
         rules.check_seats(size)
@@ -188,7 +186,8 @@ def run(
         raise ValueError(f"intervals need at least {2 * BLOCK_DEALS} deals")
     limits = tuple(thresholds)
     found, lives, turns, interrupted = [], None, None, False
-    play = _Player(rules, seed, limits, store, workers, backend, progress)
+    parts_of = Parts(store, None, workers, backend, progress)
+    play = _Player(rules, seed, limits, parts_of)
     for size in players:
         number = deals if size == 2 else larger_deals
         chunks = [range(d, min(d + CHUNK_DEALS, number)) for d in range(0, number, CHUNK_DEALS)]
@@ -204,12 +203,12 @@ def run(
             payoffs = _with_rounds(payoffs, chances)
             lives = None if rules.buy_ins else by_lives(rules, chances)
             count = sum(part.deals for part in parts)
-            turns = by_turn(rules, limits, payoffs.mixture, count, seed, workers, level)
+            shares = payoffs.mixture.shares
+            turns, cut = by_turn(rules, limits, shares, count, seed, workers, backend, level)
+            interrupted |= cut
         found.append(payoffs)
         if interrupted:
             break
-    if not found:
-        raise ValueError("interrupted before anything was finished")
     return Study(rules, seed, tuple(found), lives, turns, interrupted)
 
 
@@ -237,17 +236,17 @@ def open_store(
     Raises:
         PlanError: if another study lies in the folder.
     """
-    plan = {
-        "study": "thresholds",
-        "rules": rules.to_dict(),
-        "players": list(players),
-        "thresholds": list(thresholds),
-        "deals": deals,
-        "larger_deals": larger_deals,
-        "seed": seed,
-        "chunk": CHUNK_DEALS,
-    }
-    return PartStore(folder, json.dumps(plan, indent=1) + "\n", "study")
+    plan = plan_text(
+        "thresholds",
+        CHUNK_DEALS,
+        rules=rules.to_dict(),
+        players=list(players),
+        thresholds=list(thresholds),
+        deals=deals,
+        larger_deals=larger_deals,
+        seed=seed,
+    )
+    return PartStore(folder, plan, "study")
 
 
 @dataclass(frozen=True)
@@ -257,53 +256,7 @@ class _Player:
     rules: Rules
     seed: int
     limits: tuple[float, ...]
-    store: PartStore | None
-    workers: int | None
-    backend: Backend
-    progress: Callable[[int], None] | None
-
-    def run(
-        self,
-        names: Sequence[str],
-        jobs: Sequence[Any],
-        work: Callable[[Any], dict[str, np.ndarray]],
-        matches: Sequence[int],
-    ) -> tuple[list[dict[str, np.ndarray] | None], bool]:
-        """Arrays of every job, None where it was not done; and whether an interrupt came.
-
-        Args:
-            names: of the jobs in the store.
-            jobs: what to do.
-            work: does one.
-            matches: of every job.
-        """
-        store, progress = self.store, self.progress
-        found = [store.load_arrays(name) if store is not None else None for name in names]
-
-        def keep(i: int, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            if store is not None:
-                store.save_arrays(names[i], arrays)
-            return arrays
-
-        def done(i: int) -> None:
-            if progress is not None:
-                progress(matches[i])
-
-        for i, arrays in enumerate(found):
-            if arrays is not None:
-                done(i)
-        missing = [i for i, arrays in enumerate(found) if arrays is None]
-        results, interrupted = run_jobs(
-            missing,
-            lambda i: work(jobs[i]),
-            workers=self.workers,
-            keep=keep,
-            done=done,
-            backend=self.backend,
-        )
-        for i, arrays in zip(missing, results, strict=True):
-            found[i] = arrays
-        return found, interrupted
+    parts: Parts
 
     def heads_up(self, chunks: Sequence[range]) -> tuple[np.ndarray, list[_Part], bool]:
         """Every threshold against every other."""
@@ -318,7 +271,7 @@ class _Player:
 
         names = [f"2-{chunk.start:07d}" for chunk in chunks]
         matches = [len(chunk) * size * (size - 1) for chunk in chunks]
-        results, interrupted = self.run(names, chunks, work, matches)
+        results, interrupted = self.parts.play(names, chunks, work, matches)
         finished = [result for result in results if result is not None]
         none = np.zeros((size, size, 3, 3), np.int64)
         outcomes = sum((result["outcomes"] for result in finished), none)
@@ -348,7 +301,7 @@ class _Player:
 
         names = [f"{players}-{chunk.start:07d}-{i:02d}" for chunk, i in jobs]
         matches = [len(chunk) * (size - 1) * players for chunk, _ in jobs]
-        results, interrupted = self.run(names, jobs, work, matches)
+        results, interrupted = self.parts.play(names, jobs, work, matches)
         parts = []
         for c in range(len(chunks)):
             rows = results[c * size : (c + 1) * size]
@@ -514,23 +467,24 @@ def by_lives(rules: Rules, chances: np.ndarray) -> ByLives:
 def by_turn(
     rules: Rules,
     limits: tuple[float, ...],
-    mixture: Mixture,
+    shares: np.ndarray,
     deals: int,
     seed: int,
     workers: int | None,
+    backend: Backend = LOCAL,
     level: float = LEVEL,
-) -> ByTurn:
-    """What a knock gains on each turn, where all else follows the mixture."""
+) -> tuple[ByTurn | None, bool]:
+    """What a knock gains on each turn, where all else follows a mixture; whether Ctrl-C came."""
     size = max(deals // 100, BLOCK_DEALS)
     chunks = [range(d, min(d + size, deals)) for d in range(0, deals, size)]
 
     def work(chunk: range) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return turn_gains(rules, limits, mixture.shares, seed=seed, matches=np.array(chunk))
+        return turn_gains(rules, limits, shares, seed=seed, matches=np.array(chunk))
 
-    results, _ = run_jobs(chunks, work, workers=workers)
+    results, interrupted = run_jobs(chunks, work, workers=workers, backend=backend)
     done = [result for result in results if result is not None]
     if len(done) < 2:
-        raise ValueError("interrupted before anything was finished")
+        return None, interrupted
     gains, reached, choices = (np.array([result[k] for result in done]) for k in range(3))
     mean, half = np.full(gains.shape[1:], np.nan), np.full(gains.shape[1:], np.nan)
     for cell in zip(*np.nonzero((reached > 0).sum(axis=0) >= len(done) // 2), strict=True):
@@ -538,4 +492,5 @@ def by_turn(
             gains[(slice(None), *cell)], reached[(slice(None), *cell)], level
         )
         mean[cell], half[cell] = estimate.mean, estimate.half
-    return ByTurn(mean, half, reached.sum(axis=0) / deals, np.argmax(choices.sum(axis=0), axis=-1))
+    share, best = reached.sum(axis=0) / deals, np.argmax(choices.sum(axis=0), axis=-1)
+    return ByTurn(mean, half, share, best), interrupted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,63 @@ def tables_of(study: Study) -> list[DataTable]:
     if study.turns is not None:
         tables += [_turns(study), _gains(study)]
     return tables
+
+
+def sweep_table(found: Sequence[tuple[str, Study]]) -> DataTable:
+    """The unbeaten mixtures of several rule sets, by number of players."""
+    rows = tuple(
+        (name, payoffs.players, *mixture_words(payoffs), payoffs.matches)
+        for name, study in found
+        for payoffs in study.payoffs
+    )
+    return DataTable(
+        "sweep",
+        "Unbeaten mixtures of thresholds",
+        (
+            Column("rules", "rules", "name", "text"),
+            Column("players", "players", "seats", "count"),
+            Column("mixture", "unbeaten mixture", "shares of 5 % and more", "text"),
+            Column("circle", "best replies go round", "points", "text"),
+            Column("matches", "matches a pair", "matches", "count", wide=True),
+        ),
+        rows,
+    )
+
+
+def sweep_shares(found: Sequence[tuple[str, Study]]) -> DataTable:
+    """The same in full, a threshold a line."""
+    rows = tuple(
+        (name, payoffs.players, limit, share)
+        for name, study in found
+        for payoffs in study.payoffs
+        for limit, share in zip(payoffs.thresholds, payoffs.shares, strict=True)
+    )
+    return DataTable(
+        "sweep_shares",
+        "Shares of the unbeaten mixtures",
+        (
+            Column("rules", "rules", "name", "text"),
+            Column("players", "players", "seats", "count"),
+            Column("threshold", "threshold", "points", "plain"),
+            Column("share", "share", "share of the mixture", "share", interval=True, bounds=True),
+        ),
+        rows,
+        data=True,
+    )
+
+
+def mixture_words(payoffs: Payoffs) -> tuple[str, str]:
+    """The mixture's shares of 5 % and more with their intervals, and the circle of best replies."""
+    words = []
+    for i in np.argsort(-payoffs.mixture.shares, kind="stable").tolist():
+        share = payoffs.shares[i]
+        if share.mean >= 0.05:
+            span = f"{100 * share.low:.0f}–{100 * share.high:.0f}"
+            words.append(f"{payoffs.thresholds[i]:g} with {100 * share.mean:.0f} % ({span})")
+    circle = [f"{payoffs.thresholds[i]:g}" for i in payoffs.reply_circle()]
+    if len(circle) == 1:
+        return ", ".join(words), f"{circle[0]} answers itself"
+    return ", ".join(words), " → ".join([*circle, circle[0]])
 
 
 def text_of(payoffs: Payoffs, shares: np.ndarray) -> str:

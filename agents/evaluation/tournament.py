@@ -10,9 +10,8 @@ line-up (= players).
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations, combinations_with_replacement, permutations
@@ -22,10 +21,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agents.evaluation.jobs import LOCAL, Backend, run_jobs
+from agents.evaluation.jobs import LOCAL, Backend
 from agents.evaluation.match import Played, play_deals
+from agents.evaluation.parts import LINES, Parts
 from agents.evaluation.recording import MatchScribe, Recording, Wanted
-from agents.evaluation.store import PartStore, PlanError
+from agents.evaluation.store import PartStore, PlanError, digest
 from agents.policies import DecidingPolicy, TablePolicy
 from agents.policies.neural import one_torch_thread
 from thirtyone_env.rules import Rules
@@ -132,18 +132,6 @@ def numbered(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def digest(policy: TablePolicy) -> str:
-    """What tells a policy from others of its name: a hash of its weights or of its file."""
-    content = hashlib.sha256(policy.name.encode())
-    for array in getattr(policy, "weights", ()):
-        content.update(np.ascontiguousarray(array).tobytes())
-    named = policy.name.partition(":")[2].partition(",")[0]
-    for path in (getattr(policy, "path", None), Path(named) if named else None):
-        if path is not None and path.is_file():
-            content.update(path.read_bytes())
-    return content.hexdigest()[:16]
-
-
 def line_ups(
     size: int, players: int, pairing: Pairing, most: int, seed: int
 ) -> tuple[tuple[int, ...], ...]:
@@ -201,23 +189,16 @@ class Store(PartStore):
         """
         super().__init__(folder, plan.to_json(), "tournament")
 
-    def path(self, line_up: int, chunk: int) -> Path:
-        """Where a chunk lies."""
-        return self.folder / f"{part_name(line_up, chunk)}.npz"
 
-    def load(self, line_up: int, chunk: int) -> Played | None:
-        """A finished chunk; None if there is none, or a damaged one."""
-        values: dict[str, Any] | None = self.load_arrays(part_name(line_up, chunk))
-        if values is None or set(values) != {field.name for field in fields(Played)}:
-            return None
-        values["faults"] = tuple(str(fault) for fault in values["faults"])
-        return Played(**values)
+def _arrays(played: Played) -> dict[str, Any]:
+    """A chunk as arrays."""
+    values = {field.name: getattr(played, field.name) for field in fields(Played)}
+    return values | {"faults": np.array(played.faults, dtype=np.str_)}
 
-    def save(self, line_up: int, chunk: int, played: Played) -> None:
-        """Keep a finished chunk."""
-        values = {field.name: getattr(played, field.name) for field in fields(Played)}
-        values["faults"] = np.array(played.faults, dtype=np.str_)
-        self.save_arrays(part_name(line_up, chunk), values)
+
+def _played(arrays: Mapping[str, Any]) -> Played:
+    """A chunk from its arrays."""
+    return Played(**{**arrays, "faults": tuple(str(fault) for fault in arrays["faults"])})
 
 
 def part_name(line_up: int, chunk: int) -> str:
@@ -279,59 +260,30 @@ def run(
     def numbers(job: tuple[int, int]) -> np.ndarray:
         return np.arange(chunks[job[1]].start, chunks[job[1]].stop)
 
-    def matches(job: tuple[int, int]) -> int:
-        return int(wanted.of(job[0], numbers(job)).sum())
-
-    def work(job: tuple[int, int]) -> tuple[Played, bytes]:
+    def work(job: tuple[int, int]) -> dict[str, Any]:
         table, deals = [roster[member] for member in plan.line_ups[job[0]]], numbers(job)
         answers: dict[int, list[int]] | None = {} if noting else None
         played = play_deals(table, rules, deals, seed, luck=luck, forfeits=True, answers=answers)
         mine = wanted.of(job[0], deals)
         if answers is None or not mine.any():
-            return played, b""
-        return played, MatchScribe(table, rules, seed).lines(deals, mine, answers)
+            return _arrays(played)
+        lines = MatchScribe(table, rules, seed).lines(deals, mine, answers)
+        return {**_arrays(played), LINES: lines}
 
-    def keep(job: tuple[int, int], result: tuple[Played, bytes]) -> Played:
-        played, lines = result
-        if recording is not None:
-            recording.keep(part_name(*job), matches(job), lines)
-        if store is not None:
-            store.save(*job, played)
-        return played
-
-    def done(job: tuple[int, int]) -> None:
-        if progress is not None:
-            progress(len(chunks[job[1]]) * plan.players)
-
-    played = _found(jobs, store, recording, matches)
-    for job in played:
-        done(job)
-    missing = [job for job in jobs if job not in played]
+    names = [part_name(*job) for job in jobs]
+    records = [int(wanted.of(job[0], numbers(job)).sum()) for job in jobs]
+    sizes = [len(chunks[job[1]]) * plan.players for job in jobs]
+    parts = Parts(store, recording, workers, backend, progress)
     neural = any(isinstance(policy, DecidingPolicy) for policy in roster)
+    needed = [field.name for field in fields(Played)]
     with one_torch_thread() if neural else nullcontext():
-        results, _ = run_jobs(missing, work, workers=workers, keep=keep, done=done, backend=backend)
-    every = dict.fromkeys(jobs) | played | dict(zip(missing, results, strict=True))
-    there = [job for job in jobs if every[job] is not None]
-    if recording is not None and (store is None or len(there) == len(jobs)):
-        recording.write((part_name(*job), matches(job)) for job in there)
-    return _gathered(plan, every)
-
-
-def _found(
-    jobs: Sequence[tuple[int, int]],
-    store: Store | None,
-    recording: Recording | None,
-    matches: Callable[[tuple[int, int]], int],
-) -> dict[tuple[int, int], Played]:
-    """The parts that were finished before, with their records."""
-    found = {}
-    for job in jobs if store is not None else ():
-        if recording is not None and not recording.has(part_name(*job), matches(job)):
-            continue
-        part = store.load(*job) if store is not None else None
-        if part is not None:
-            found[job] = part
-    return found
+        results, _ = parts.play(names, jobs, work, sizes, fields=needed, records=records)
+    there = [i for i, part in enumerate(results) if part is not None]
+    parts.write_records(
+        [names[i] for i in there], [records[i] for i in there], len(there) == len(jobs)
+    )
+    played = [None if part is None else _played(part) for part in results]
+    return _gathered(plan, dict(zip(jobs, played, strict=True)))
 
 
 def _gathered(plan: Plan, played: dict[tuple[int, int], Played | None]) -> Results:

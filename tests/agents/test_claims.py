@@ -296,7 +296,8 @@ def test_the_same_bytes_whatever_the_threads(tmp_path, capsys):
         assert (
             run("--workers", workers, "--out", str(tmp_path / workers), "--format", "parquet") == 0
         )
-    names = sorted(path.name for path in (tmp_path / "1").iterdir())
+    files = [path for path in (tmp_path / "1").rglob("*") if path.is_file()]
+    names = sorted(str(path.relative_to(tmp_path / "1")) for path in files)
     assert {"report.html", "claims.json", "findings.csv", "findings.parquet"} <= set(names)
     for name in names:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "3" / name).read_bytes(), name

@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from agents.evaluation import benchmark, threshold_study, tournament
+from agents.evaluation import benchmark, knock_study, parts, threshold_study, tournament
+from agents.evaluation.claims import claims
+from agents.evaluation.claims.experiments import Rounds, Swap
 from agents.evaluation.cli import main
 from agents.evaluation.jobs import run_jobs
 from agents.evaluation.recording import Recording, Wanted
@@ -154,26 +156,92 @@ def test_records_of_a_benchmark(tmp_path, capsys):
     assert check_file(few) == 7
 
 
+BENCHMARK = ["benchmark", "danish", "--opponents", "random,dutch,swedish", "--players", "2"]
+
+
+def stopped(monkeypatch, module, name, after):
+    """Ctrl-C in the midst of the work: the numbers of calls, and what undoes it."""
+    real, calls = getattr(module, name), []
+
+    def stop(*args, **more):
+        calls.append(1)
+        if len(calls) > after:
+            raise KeyboardInterrupt
+        return real(*args, **more)
+
+    monkeypatch.setattr(module, name, stop)
+    return calls, lambda: monkeypatch.setattr(module, name, real)
+
+
 def test_an_interrupted_benchmark_tells_what_is_finished(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(benchmark, "CHUNK_DEALS", 10)
-    real, calls = benchmark.play_chunk, []
-
-    def stop(*args):
-        calls.append(1)
-        if len(calls) > 5:
-            raise KeyboardInterrupt
-        return real(*args)
-
-    monkeypatch.setattr(benchmark, "play_chunk", stop)
+    stopped(monkeypatch, benchmark, "play_chunk", 5)
     file = tmp_path / "matches.jsonl"
-    command = ["benchmark", "danish", "--opponents", "random,dutch,swedish", "--players", "2"]
-    command += ["--deals", "30", "--workers", "1", "--out", str(tmp_path), "--record", str(file)]
-    assert main(command) == 130
+    command = [*BENCHMARK, "--deals", "30", "--workers", "1", "--format", "json"]
+    assert main([*command, "--record", str(file)]) == 130
     said = capsys.readouterr()
     assert "1 of 3 pairings are finished, 2 are shown" in said.err
-    rows = json.loads((tmp_path / "benchmark.json").read_text())["rows"]
-    assert [row["deals"] for row in rows] == [30, 20]
+    assert "name --out" in said.err
+    assert [row["deals"] for row in json.loads(said.out)["rows"]] == [30, 20]
     assert check_file(file) == 100
+
+
+CHART = ["chart", "danish", "--against", "dutch", "--deals", "30", "--players", "2,3"]
+CLAIMS = ["claims", "do_not_chase_31", "a_blitz_is_rare", "--rules", "danish", "--players", "2"]
+
+
+@pytest.mark.parametrize(
+    ("command", "module", "size", "call"),
+    [
+        ([*BENCHMARK, "--deals", "30"], benchmark, 10, "play_chunk"),
+        (CHART, knock_study, 10, "play_deals"),
+        ([*CLAIMS, "--deals", "40"], claims, 20, None),
+    ],
+)
+def test_what_was_stopped_goes_on(command, module, size, call, tmp_path, monkeypatch, capsys):
+    """With the same bytes as what was never stopped, records too, and nothing is played twice."""
+    monkeypatch.setattr(module, "CHUNK_DEALS", size)
+    if call is None:
+        module, call = Swap, "columns"
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    record = command[0] == "benchmark"
+
+    def words(folder):
+        file = ["--record", str(tmp_path / f"{folder.name}.jsonl")] if record else []
+        return [*command, "--workers", "1", "--out", str(folder), *file]
+
+    all_calls, undo = stopped(monkeypatch, module, call, 999)
+    assert main(words(whole)) == 0
+    undo()
+    _, undo = stopped(monkeypatch, module, call, 5)
+    assert main(words(part)) == 130
+    assert "the same command goes on from there" in capsys.readouterr().err
+    assert not (tmp_path / "part.jsonl").exists()
+    undo()
+    calls, _ = stopped(monkeypatch, module, call, 999)
+    assert main(words(part)) == 0
+    assert len(calls) == len(all_calls) - 5
+    for file in whole.rglob("*.[cjn][sp][ovz]*"):
+        assert (part / file.relative_to(whole)).read_bytes() == file.read_bytes(), file.name
+    if record:
+        assert (tmp_path / "part.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert main([*words(part), "--seed", "1", *(["--record", str(tmp_path / "n.jsonl")] * record)])
+    assert "seed differ; choose another folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [BENCHMARK, CHART, CLAIMS])
+def test_an_interrupt_before_anything_is_finished_is_said(command, monkeypatch, capsys):
+    def stop(*args, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(benchmark, "play_chunk", stop)
+    monkeypatch.setattr(knock_study, "play_deals", stop)
+    monkeypatch.setattr(Swap, "columns", stop)
+    monkeypatch.setattr(Rounds, "columns", stop)
+    assert main([*command, "--deals", "20"]) == 130
+    said = capsys.readouterr()
+    assert not said.out
+    assert "interrupted: 0 " in said.err
 
 
 @pytest.mark.parametrize(
@@ -217,11 +285,11 @@ def test_a_stopped_threshold_study_goes_on(tmp_path, monkeypatch):
         store = threshold_study.open_store(tmp_path, DANISH, **OPTIONS, seed=4)
         return threshold_study.run(DANISH, **OPTIONS, seed=4, store=store)
 
-    monkeypatch.setattr(threshold_study, "by_turn", lambda *args: None)
-    monkeypatch.setattr(threshold_study, "run_jobs", stop_after(4))
+    monkeypatch.setattr(threshold_study, "by_turn", lambda *args: (None, False))
+    monkeypatch.setattr(parts, "run_jobs", stop_after(4))
     part = study()
     assert part.interrupted
-    monkeypatch.setattr(threshold_study, "run_jobs", stop_after(99))
+    monkeypatch.setattr(parts, "run_jobs", stop_after(99))
     again = study()
     assert not again.interrupted
     assert len(calls) == 2 + 2 * 3, "none is played twice"
@@ -239,5 +307,5 @@ def test_a_folder_of_another_study_is_refused(tmp_path):
     plan = tournament.make_plan(
         [make("danish"), small_policy()], rules=DANISH, players=2, deals=4, seed=1
     )
-    with pytest.raises(PlanError, match="another tournament"):
+    with pytest.raises(PlanError, match="holds a thresholds study"):
         tournament.Store(tmp_path, plan)

@@ -12,7 +12,7 @@ from agents.evaluation.match import IllegalActionError, play, play_deals
 from agents.evaluation.measures import lives_per_round
 from agents.evaluation.standings import standings
 from agents.evaluation.statistics import adjusted_totals, joint_test, ratio_interval
-from agents.evaluation.store import PlanError
+from agents.evaluation.store import PlanError, digest
 from agents.evaluation.tables import to_json
 from agents.evaluation.tournament import Store, line_ups, make_plan
 from agents.policies import make
@@ -139,7 +139,7 @@ def test_a_damaged_part_is_played_again(tmp_path):
     plan = make_plan(policies, rules=DANISH, players=2, deals=50, seed=1, pairing="duel")
     store = Store(tmp_path, plan)
     whole = tournament.run(plan, policies, rules=DANISH, store=store)
-    path = store.path(0, 0)
+    path = store.folder / "0000-00000.npz"
     path.write_bytes(path.read_bytes()[:100])
     again = tournament.run(plan, policies, rules=DANISH, store=store)
     assert (again.line_ups[0].payoffs == whole.line_ups[0].payoffs).all()
@@ -154,8 +154,8 @@ def test_a_folder_of_another_tournament_is_refused(tmp_path):
 
 
 def test_the_same_name_with_other_weights_is_another_policy():
-    assert tournament.digest(small_policy(1)) != tournament.digest(small_policy(2))
-    assert tournament.digest(small_policy(1)) == tournament.digest(small_policy(1))
+    assert digest(small_policy(1)) != digest(small_policy(2))
+    assert digest(small_policy(1)) == digest(small_policy(1))
 
 
 def test_the_same_file_with_another_content_is_another_policy(tmp_path):
@@ -163,10 +163,10 @@ def test_the_same_file_with_another_content_is_another_policy(tmp_path):
         name, path = "saved", tmp_path / "tables.npz"
 
     Saved.path.write_bytes(b"one")
-    before = tournament.digest(Saved())
-    assert tournament.digest(Saved()) == before
+    before = digest(Saved())
+    assert digest(Saved()) == before
     Saved.path.write_bytes(b"two")
-    assert tournament.digest(Saved()) != before
+    assert digest(Saved()) != before
 
 
 @pytest.mark.parametrize(

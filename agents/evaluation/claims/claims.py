@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,8 +19,10 @@ import numpy as np
 
 from agents.evaluation.claims.experiments import EXPERIMENTS, Experiment, Unit
 from agents.evaluation.claims.findings import Figure, holm
-from agents.evaluation.jobs import run_jobs
+from agents.evaluation.jobs import LOCAL, Backend
 from agents.evaluation.options import ConfigError
+from agents.evaluation.parts import Parts
+from agents.evaluation.store import PartStore, plan_text
 from agents.evaluation.typed import build, nearest, read_yaml
 from thirtyone_env import Rules
 
@@ -307,7 +309,9 @@ def check(
     *,
     seed: int,
     deals: int | None = None,
+    store: PartStore | None = None,
     workers: int | None = None,
+    backend: Backend = LOCAL,
     progress: Callable[[int], None] | None = None,
 ) -> Checked:
     """Play what the trials need, and judge.
@@ -316,8 +320,10 @@ def check(
         trials: as from `trials_of`.
         seed: start of the cards and of the bots' randomness.
         deals: deals a trial; None: what each claim says.
+        store: where finished parts are kept and found again, from `open_store`.
         workers: threads, None for as many as this process may run at once; the result does not
             depend on them.
+        backend: where the rounds are played; nor on that.
         progress: called with the number of deals of every finished job.
 
     Raises:
@@ -329,17 +335,17 @@ def check(
         total = deals_of(trial, deals)
         jobs += [(i, d, min(d + CHUNK_DEALS, total)) for d in range(0, total, CHUNK_DEALS)]
 
-    def work(job: tuple[int, int, int]) -> np.ndarray:
+    def work(job: tuple[int, int, int]) -> dict[str, np.ndarray]:
         i, first, after = job
         trial = playable[i]
         numbers = np.arange(first, after)
-        return trial.case.experiment.columns(trial.rules, trial.players, numbers, seed)
+        return {"columns": trial.case.experiment.columns(trial.rules, trial.players, numbers, seed)}
 
-    def done(job: tuple[int, int, int]) -> None:
-        if progress is not None:
-            progress(job[2] - job[1])
-
-    parts, interrupted = run_jobs(jobs, work, workers=workers, done=done)
+    names = [f"{i:04d}-{first:07d}" for i, first, _ in jobs]
+    sizes = [after - first for _, first, after in jobs]
+    kept = Parts(store, None, workers, backend, progress)
+    results, interrupted = kept.play(names, jobs, work, sizes, fields=("columns",))
+    parts = [None if part is None else part["columns"] for part in results]
     by_trial: dict[int, list[np.ndarray | None]] = {}
     for (i, _, _), part in zip(jobs, parts, strict=True):
         by_trial.setdefault(i, []).append(part)
@@ -349,6 +355,23 @@ def check(
         if len(whole) == len(pieces):
             figures[i] = playable[i].case.experiment.figure(np.concatenate(whole))
     return _judged(trials, playable, figures, seed, interrupted)
+
+
+def open_store(
+    folder: Path, trials: Sequence[Trial], *, seed: int, deals: int | None = None
+) -> PartStore:
+    """Where claims keep their finished parts; arguments as for `check`.
+
+    Raises:
+        PlanError: if another study lies in the folder.
+    """
+    made = [
+        [trial.case.experiment.__class__.__name__, asdict(trial.case.experiment)]  # type: ignore[call-overload]
+        + [trial.rules.to_dict(), trial.players, deals_of(trial, deals)]
+        for trial in trials
+        if not trial.refused
+    ]
+    return PartStore(folder, plan_text("claims", CHUNK_DEALS, trials=made, seed=seed), "study")
 
 
 def deals_of(trial: Trial, deals: int | None) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import tyro
 from rich.console import Console
@@ -17,19 +16,19 @@ from agents.evaluation.claims.claims import (
     check,
     deals_of,
     load_all,
+    open_store,
     trials_of,
 )
-from agents.evaluation.commands import INTERRUPTED, StudyCommand, check_format
-from agents.evaluation.options import HouseRules, Names, SeatCounts, joined, rules_of
+from agents.evaluation.commands import SeveralRules, Spread
+from agents.evaluation.options import Names, SeatCounts
 from agents.evaluation.progress import progress
-from thirtyone_env import Rules
 
 SHOWN_WHOLE = 3
 """Claims up to which the terminal shows every figure."""
 
 
 @dataclass(frozen=True)
-class ClaimsCommand(StudyCommand):
+class ClaimsCommand(SeveralRules, Spread):
     """Check the advice of the written sources: every claim with its figures and a verdict.
 
     A claim is a file in configs/studies/claims that says what is measured, under which rules, and
@@ -39,10 +38,8 @@ class ClaimsCommand(StudyCommand):
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
     """Claims by the names of their files; all if none is named."""
-    rules: Names = ()  # type: ignore[assignment]  # several, unlike other studies
+    rules: Names = ()  # type: ignore[assignment]  # several
     """Presets to check under, in place of those that each claim names."""
-    house_rules: HouseRules = field(default_factory=dict)
-    """Fields of the rules that differ from the presets; `rules` must be given."""
     players: SeatCounts = ()
     """Seat counts of the tables, in place of those that each claim names."""
     deals: int | None = None
@@ -50,47 +47,38 @@ class ClaimsCommand(StudyCommand):
 
     def command_line(self) -> str:
         """The command that gives the same numbers."""
-        words = ["claims", *self.names, "--seed", str(self.seed)]
-        if self.rules:
-            words += ["--rules", ",".join(self.rules)]
-        if self.house_rules:
-            words += ["--house-rules", joined(self.house_rules)]
+        words = ["claims", *self.names, *self.common_words()]
         if self.players:
             words += ["--players", ",".join(str(size) for size in self.players)]
         if self.deals is not None:
             words += ["--deals", str(self.deals)]
-        return f"python evaluate.py {shlex.join(words)}"
-
-    def named_rules(self) -> list[tuple[str, Rules]]:
-        """The rule sets that were asked for, by what tables call them.
-
-        Raises:
-            ConfigError: if they do not exist or do not fit together.
-        """
-        if self.house_rules and not self.rules:
-            raise ValueError("--house-rules needs --rules: the presets that they change")
-        more = f" with {joined(self.house_rules)}" if self.house_rules else ""
-        return [(f"{name}{more}", rules_of(name, self.house_rules)) for name in self.rules]
+        return self.joined(words)
 
     def __call__(self) -> int:
         """Play, print, and write what was asked for."""
-        check_format(self.format, self.out)
+        self.check_output()
         trials = trials_of(load_all(self.names), self.named_rules(), self.players)
         total = sum(deals_of(trial, self.deals) for trial in trials if not trial.refused)
+        store = None
+        if self.out is not None:
+            store = open_store(self.out, trials, seed=self.seed, deals=self.deals)
         errors = Console(stderr=True, highlight=False, soft_wrap=True)
         with progress(errors, "claims", total, "deals") as advance:
             checked = check(
-                trials, seed=self.seed, deals=self.deals, workers=self.workers, progress=advance
+                trials,
+                seed=self.seed,
+                deals=self.deals,
+                store=store,
+                workers=self.workers,
+                backend=self.where(),
+                progress=advance,
             )
         if checked.verdicts:
             self.show(checked, errors)
         if checked.interrupted:
-            errors.print(
-                f"interrupted: {len(checked.verdicts)} claims are finished"
-                + (f", left out are {', '.join(checked.left_out)}" if checked.left_out else ""),
-                markup=False,
-            )
-            return INTERRUPTED
+            left = f", left out are {', '.join(checked.left_out)}" if checked.left_out else ""
+            done = f"{len(checked.verdicts)} claims are finished{left}"
+            return self.stopped(done, store is not None)
         return 0
 
     def show(self, checked: Checked, errors: Console) -> None:
@@ -108,7 +96,6 @@ class ClaimsCommand(StudyCommand):
         self.print_tables(facts, shown, [])
         if self.out is None:
             return
-        self.out.mkdir(parents=True, exist_ok=True)
         names = dict.fromkeys(t.rules_name for v in checked.verdicts for t in _all(v))
         made = {"Rules": ", ".join(names), "Seed": str(checked.seed)}
         if checked.left_out:
