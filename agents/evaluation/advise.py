@@ -16,8 +16,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.evaluation.options import HouseRules, Names, Taken, rules_of
-from agents.evaluation.statistics import LEVEL, mean_interval
+from agents.evaluation.commands import Output, Ruled
+from agents.evaluation.options import Names, Taken
+from agents.evaluation.statistics import LEVEL, Estimate, mean_interval
+from agents.evaluation.tables import Column, DataTable
 from agents.policies import DecidingPolicy, ScriptedPolicy, TablePolicy, make
 from thirtyone_env import Rules, make_bot
 from thirtyone_env.actions import action_name
@@ -167,8 +169,33 @@ def to_json(advice: Advice) -> str:
     return json.dumps(asdict(advice) | {"clear": advice.clear}, indent=2) + "\n"
 
 
-@dataclass(frozen=True)
-class AdviseCommand:
+def data_table(advice: Advice) -> DataTable:
+    """The advice for files."""
+    rows = tuple(
+        (
+            row.name,
+            Estimate(row.payoff, row.low, row.high),
+            Estimate(row.behind, row.behind_low, row.behind_high),
+            ", ".join(row.chosen_by),
+        )
+        for row in advice.actions
+    )
+    unit = UNITS[advice.payoff]
+    return DataTable(
+        "actions",
+        "Legal actions, the best first",
+        (
+            Column("action", "action", "name", "text"),
+            Column("payoff", "payoff", unit, "signed", interval=True),
+            Column("behind", "behind the best", unit, "signed", interval=True),
+            Column("chosen_by", "chosen by", "names of policies", "text"),
+        ),
+        rows,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdviseCommand(Output, Ruled):
     """Say what each legal action is worth at the start of a turn, and which one to take.
 
     Players are numbered by their turns: 1 has the first turn of the round.
@@ -180,10 +207,6 @@ class AdviseCommand:
     """The upcard (draw family)."""
     table: str = ""
     """The open cards (exchange family)."""
-    rules: str = "danish"
-    """The preset that is played."""
-    house_rules: HouseRules = field(default_factory=dict)
-    """Fields of the rules that differ from the preset."""
     players: int = 4
     """Players in play."""
     position: int = 1
@@ -211,12 +234,11 @@ class AdviseCommand:
     workers: int | None = None
     """Threads, as many as this process may run at once if not given; the numbers do not depend on
     them."""
-    format: Literal["table", "json"] = "table"
-    """What is printed."""
 
     def __call__(self) -> None:
-        """Judge and print."""
-        rules = rules_of(self.rules, self.house_rules)
+        """Judge, print, and write what was asked for."""
+        self.check_output()
+        rules = self.the_rules()
         states = situation(
             rules,
             self.players,
@@ -237,10 +259,17 @@ class AdviseCommand:
             deals=self.deals,
             bot=self.bot,
             payoff=self.payoff,
-            policies=tuple(make(name) for name in self.policy),
+            policies=tuple(make(name, outside=True) for name in self.policy),
             threads=checked_threads(self.workers),
         )
         if self.format == "json":
             sys.stdout.write(to_json(advice))
-        else:
+        elif self.format == "csv":
+            sys.stdout.write(data_table(advice).to_csv())
+        elif self.format == "table":
             Console(highlight=False).print(table(advice))
+        told = ("hand", "upcard", "table", "players", "position", "turn", "discards", "payoff")
+        facts: dict[str, object] = {"study": "advise", "rules": rules.to_dict(), "seed": self.seed}
+        facts |= {name: getattr(self, name) for name in told}
+        facts |= {"deals": self.deals, "bot": self.bot, "level": LEVEL, "clear": advice.clear}
+        self.write_files("advise", facts, [data_table(advice)])

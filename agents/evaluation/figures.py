@@ -24,14 +24,27 @@ MAX_WRITTEN = 9
 
 def ratings(standings: Standings) -> Figure:
     """Ratings with intervals, best on top."""
-    order = np.argsort([rating.points.mean for rating in standings.ratings])
+    points = [rating.points for rating in standings.ratings]
+    label = f"rating, points ({standings.level:.0%} intervals)"
+    return estimates(standings.names, points, label, 0)
+
+
+def estimates(names: Sequence[str], values: Sequence[Estimate], label: str, digits: int) -> Figure:
+    """Estimates with intervals, greatest on top, each with its number.
+
+    Args:
+        names: of the rows.
+        values: of the rows.
+        label: of the axis.
+        digits: of the numbers, after the point.
+    """
+    order = np.argsort([value.mean for value in values])
     with mpl.rc_context(STYLE):
         figure, panel = _one(0.9 + 0.21 * len(order))
         for y, i in enumerate(order):
-            points = standings.ratings[i].points
-            _bar_of(panel, points, y, colour(0), 1.0)
+            _bar_of(panel, values[i], y, colour(0), 1.0)
             panel.annotate(
-                f"{points.mean:+.0f} ± {points.half:.0f}",
+                f"{values[i].mean:+.{digits}f} ± {values[i].half:.{digits}f}",
                 (1.03, y),
                 xycoords=("axes fraction", "data"),
                 va="center",
@@ -39,8 +52,8 @@ def ratings(standings: Standings) -> Figure:
                 annotation_clip=False,
             )
         panel.axvline(0, color=INK, linewidth=1, linestyle=(0, (4, 2)))
-        _names(panel, [standings.names[i] for i in order])
-        panel.set_xlabel(f"rating, points ({standings.level:.0%} intervals)")
+        _names(panel, [names[i] for i in order])
+        panel.set_xlabel(label)
     return figure
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import tyro
@@ -14,11 +16,11 @@ from rich.text import Text
 
 from agents.evaluation.advise import advise
 from agents.evaluation.advise import table as advice_table
-from agents.evaluation.commands import INTERRUPTED
-from agents.evaluation.live import LiveMatch
-from agents.evaluation.options import HouseRules, rules_of
+from agents.evaluation.commands import INTERRUPTED, Output, Ruled
+from agents.evaluation.decisions import Decisions
+from agents.evaluation.live import LiveMatch, Moment
 from agents.evaluation.picture import card_text, match_words, table_picture, words_of
-from agents.evaluation.watch import RecordFile, Show, lines_of
+from agents.evaluation.watch import RecordFile, Show, json_lines, lines_of
 from agents.policies import TablePolicy, make
 from thirtyone_env.actions import (
     ACTION_WORDS,
@@ -185,7 +187,7 @@ def offered(states: np.ndarray) -> Text:
 
 
 @dataclass(frozen=True)
-class PlayCommand:
+class PlayCommand(Output, Ruled):
     """Play against policies in the terminal; type ? at the table for help."""
 
     opponents: tyro.conf.Positional[tuple[str, ...]] = ("danish",)
@@ -194,11 +196,7 @@ class PlayCommand:
     """Seats; one more than there are opponents if not given."""
     seat: int = 0
     """Your seat, from 0."""
-    rules: str = "danish"
-    """The preset that is played."""
-    house_rules: HouseRules = field(default_factory=dict)
-    """Fields of the rules that differ from the preset."""
-    seed: int | None = None
+    seed: int | None = None  # type: ignore[assignment]
     """Start of the cards; none: drawn by lot and told at the end."""
     deal: int = 0
     """Number of the match under that seed."""
@@ -206,10 +204,14 @@ class PlayCommand:
     """Deals of the hidden cards behind a hint."""
     record: Path | None = None
     """A new file for the match record, .jsonl or .jsonl.gz."""
+    format: Literal["table", "json", "csv", "parquet"] = "table"
+    """Nothing but the table; or, behind it, one JSON object an event or the table of the decisions,
+    and what is shown at the table goes to standard error; parquet goes to the folder."""
 
     def __call__(self) -> int:
         """Play one match."""
-        rules = rules_of(self.rules, self.house_rules)
+        self.check_output()
+        rules = self.the_rules()
         if not self.opponents:
             raise ValueError("name at least one opponent, such as danish")
         seats = self.players or len(self.opponents) + 1
@@ -226,11 +228,19 @@ class PlayCommand:
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
         match = LiveMatch(rules, line_up, seed=seed, deal=self.deal)
-        console = Console(highlight=False)
+        console = Console(highlight=False, stderr=self.format in ("json", "csv"))
+        person = _Person(match, self.seat, self.hints, console)
         with RecordFile(self.record) as records:
-            status = _Person(match, self.seat, self.hints, console).play()
+            status = person.play()
             records.add(match.recorder.record)
             _say_end(match, self.seat, seed, records, console)
+        tables = person.decisions.tables()
+        if self.format == "json":
+            sys.stdout.write("".join(f"{line}\n" for line in person.lines))
+        elif self.format == "csv":
+            sys.stdout.write(tables[0].to_csv())
+        facts = {"study": "play", "policies": list(match.names), "rules": rules.to_dict()}
+        self.write_files("play", facts | {"seed": seed, "deal": self.deal}, tables)
         return status
 
 
@@ -254,16 +264,16 @@ class _Person:
     def __init__(self, match: LiveMatch, seat: int, hints: int, console: Console) -> None:
         self.match, self.seat, self.hints, self.console = match, seat, hints, console
         self.show = Show(seat, 1.0, False, True)
+        self.decisions, self.lines = Decisions(seat), list[str]()
 
     def play(self) -> int:
         """Play to the end or until the person leaves; the exit status."""
         try:
             while not self.match.over:
                 for moment in self.match.play(chances=False):
-                    self._tell(lines_of(moment, self.match.names, self.show))
+                    self._tell(moment)
                 if not self.match.over:
-                    moment = self.match.take(self._decision())
-                    self._tell(lines_of(moment, self.match.names, self.show))
+                    self._tell(self.match.take(self._decision()))
         except Left:
             return 0
         except KeyboardInterrupt:
@@ -274,9 +284,12 @@ class _Person:
             return FAILED
         return 0
 
-    def _tell(self, lines: Sequence[str]) -> None:
-        for line in lines:
+    def _tell(self, moment: Moment) -> None:
+        deal, names = self.match.recorder.record["deal"], self.match.names
+        for line in lines_of(moment, names, self.show):
             self.console.print(Text(line))
+        self.decisions.add(moment, deal, names)
+        self.lines += json_lines([moment], deal, self.show)
 
     def _decision(self) -> int:
         states = self.match.states
@@ -306,7 +319,9 @@ class _Person:
 
     def _asked(self) -> str:
         try:
-            return input("> ").strip()
+            if self.console.stderr:
+                self.console.print("> ", end="")
+            return input("" if self.console.stderr else "> ").strip()
         except EOFError:
             self.console.print()
             raise Left from None

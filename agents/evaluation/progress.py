@@ -49,7 +49,7 @@ class SpeedColumn(ProgressColumn):
     def render(self, task: Task) -> Text:
         """The speed, or nothing before there is one."""
         speed = task.finished_speed or task.speed
-        return Text(f"{speed:,.0f} {self.unit}/s" if speed else "", style="progress.data.speed")
+        return Text(f"{_speed(speed)} {self.unit}/s" if speed else "", style="progress.data.speed")
 
 
 @contextmanager
@@ -111,7 +111,7 @@ class _Lines:
         parts = [f"{self._label}: {self._done:,} of {self._total:,} {self._unit}"]
         speed = (self._done - self._before) / max(now - self._first, 1e-9)
         if speed:
-            parts.append(f"{speed:,.0f} {self._unit}/s")
+            parts.append(f"{_speed(speed)} {self._unit}/s")
         if self._done >= self._total:
             parts.append(f"took {_clock(now - self._start)}")
         elif speed:
@@ -119,6 +119,10 @@ class _Lines:
         if self._note:
             parts.append(self._note)
         self._console.print(", ".join(parts), highlight=False)
+
+
+def _speed(speed: float) -> str:
+    return f"{speed:,.0f}" if speed >= 10 else f"{speed:.1g}"
 
 
 def _clock(seconds: float) -> str:

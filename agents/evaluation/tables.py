@@ -20,11 +20,14 @@ from rich.table import Table
 from agents.evaluation.statistics import Estimate
 from agents.policies.files import write_bytes, write_text
 
-Kind = Literal["text", "count", "percent", "signed", "short", "number", "plain", "points", "share"]
+Kind = Literal[
+    "text", "count", "percent", "signed", "short", "fine", "number", "plain", "points", "share"
+]
 _INTERVALS: dict[str, tuple[int, int]] = {
     "percent": (100, 1),
     "share": (100, 0),
     "signed": (1, 3),
+    "fine": (1, 4),
     "points": (1, 0),
 }
 """Scale and digits of half an interval, by kind; 1 and 2 for others."""
@@ -66,6 +69,8 @@ class Column:
             return f"{100 * cell:.0f} %"
         if self.kind == "signed":
             return f"{cell:+.3f}"
+        if self.kind == "fine":
+            return f"{cell:+.4f}"
         if self.kind == "plain":
             return f"{cell:g}"
         if self.kind == "short":

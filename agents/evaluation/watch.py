@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
@@ -15,10 +15,11 @@ import tyro
 from rich.console import Console
 from rich.live import Live
 
-from agents.evaluation.commands import INTERRUPTED
+from agents.evaluation.commands import INTERRUPTED, Output, Ruled, say
+from agents.evaluation.decisions import Decisions, seen_event
 from agents.evaluation.keys import END, Keys
 from agents.evaluation.live import LiveMatch, Moment, replayed
-from agents.evaluation.options import HouseRules, Names, rules_of
+from agents.evaluation.options import Names
 from agents.evaluation.picture import (
     chances_words,
     event_words,
@@ -27,10 +28,11 @@ from agents.evaluation.picture import (
     round_words,
     sees,
 )
-from agents.policies import make
+from agents.policies import TablePolicy, make
 from thirtyone_env.record import Json, read
 from thirtyone_env.record.checking import dump
 from thirtyone_env.record.files import open_to_write
+from thirtyone_env.rules import Rules
 from thirtyone_env.state import NOBODY
 
 FASTEST, SLOWEST = 64.0, 0.125
@@ -143,10 +145,7 @@ def json_lines(moments: Iterable[Moment], match: int, show: Show) -> Iterator[st
     for moment in moments:
         seen = sees(show.viewer, moment.seat)
         for event in moment.events:
-            told = dict(event)
-            if told["action"] in ("draw_stock", "give") and not seen:
-                told.pop("card", None)
-            found: Json = {"match": match, "round": moment.round, **told}
+            found: Json = {"match": match, "round": moment.round, **seen_event(event, seen)}
             if event is moment.events[0] and seen:
                 found["probabilities"] = moment.chances
             yield json.dumps(found)
@@ -156,8 +155,8 @@ def json_lines(moments: Iterable[Moment], match: int, show: Show) -> Iterator[st
             yield json.dumps(found | {key: row[key] for key in ("end", "losses", "lives")})
 
 
-@dataclass(frozen=True)
-class _ShowCommand:
+@dataclass(frozen=True, kw_only=True)
+class _ShowCommand(Output):
     """Options that `watch` and `replay` share."""
 
     hidden: bool = False
@@ -170,8 +169,9 @@ class _ShowCommand:
     """Wait for a key after every event."""
     plain: bool = False
     """Lines instead of a picture; so it is where the output is no terminal."""
-    format: Literal["table", "json"] = "table"
-    """The match for people, or one JSON object an event."""
+    format: Literal["table", "json", "csv", "parquet"] = "table"
+    """The match for people, one JSON object an event, or the table of the decisions; parquet goes
+    to the folder."""
 
     def show(self, seats: int, asked: bool = False) -> Show:
         """How matches are shown.
@@ -195,17 +195,38 @@ class _ShowCommand:
         names: Sequence[str | None],
         show: Show,
         console: Console,
+        decisions: Decisions,
     ) -> None:
         """Show one match in the way that was asked for."""
+        kept = self.kept(moments, match, names, decisions)
         if self.format == "json":
-            for line in json_lines(moments, match, show):
+            for line in json_lines(kept, match, show):
                 sys.stdout.write(line + "\n")
+        elif self.format == "table":
+            show_match(kept, names, show, console)
         else:
-            show_match(moments, names, show, console)
+            for _ in kept:
+                pass
+
+    @staticmethod
+    def kept(
+        moments: Iterable[Moment], match: int, names: Sequence[str | None], decisions: Decisions
+    ) -> Iterator[Moment]:
+        """The moments, taken down as they pass."""
+        for moment in moments:
+            decisions.add(moment, match, names)
+            yield moment
+
+    def finish(self, name: str, facts: Json, decisions: Decisions) -> None:
+        """Print and write the tables that were asked for."""
+        tables = decisions.tables()
+        if self.format == "csv":
+            sys.stdout.write(tables[0].to_csv())
+        self.write_files(name, facts, tables)
 
 
 @dataclass(frozen=True)
-class WatchCommand(_ShowCommand):
+class WatchCommand(_ShowCommand, Ruled):
     """Watch a match between policies, event by event, with the probabilities of their actions.
 
     Charts, solvers and networks say how likely each of their actions is; other bots are certain of
@@ -216,12 +237,6 @@ class WatchCommand(_ShowCommand):
     """One a seat; fewer than --players are repeated around the table."""
     players: int | None = None
     """Seats; as many as there are policies if not given."""
-    rules: str = "danish"
-    """The preset that is played."""
-    house_rules: HouseRules = field(default_factory=dict)
-    """Fields of the rules that differ from the preset."""
-    seed: int = 2_000
-    """Start of the cards and of the bots' randomness."""
     deal: int = 0
     """Number of the first match under that seed."""
     matches: int = 1
@@ -235,37 +250,53 @@ class WatchCommand(_ShowCommand):
             raise ValueError("name at least one policy, such as threshold:25")
         if self.matches < 1:
             raise ValueError(f"--matches {self.matches}: at least 1")
-        rules = rules_of(self.rules, self.house_rules)
+        self.check_output()
+        rules = self.the_rules()
         seats = self.players or max(2, len(self.policies))
         if seats < len(self.policies):
             raise ValueError(f"--players {seats} for {len(self.policies)} policies")
         made = [make(name, outside=True) for name in self.policies]
         roster = [made[seat % len(made)] for seat in range(seats)]
         show = self.show(seats)
-        console = Console(highlight=False)
+        decisions = Decisions(show.viewer)
         with RecordFile(self.record) as records:
-            for number in range(self.deal, self.deal + self.matches):
-                match = LiveMatch(rules, roster, seed=self.seed, deal=number)
-                try:
-                    self.present(match.play(), number, match.names, show, console)
-                except (KeyboardInterrupt, Stopped, ValueError) as stop:
-                    records.add(match.recorder.record)
-                    _say_stopped(match.recorder.record, records, stop)
-                    if isinstance(stop, Stopped):
-                        return 0
-                    return INTERRUPTED if isinstance(stop, KeyboardInterrupt) else FAILED
+            status = self.watch(rules, roster, show, records, decisions)
+        facts: Json = {"study": "watch", "policies": [policy.name for policy in roster]}
+        facts |= {"rules": rules.to_dict(), "seed": self.seed, "deal": self.deal}
+        self.finish("watch", facts, decisions)
+        return status
+
+    def watch(
+        self,
+        rules: Rules,
+        roster: Sequence[TablePolicy],
+        show: Show,
+        records: RecordFile,
+        decisions: Decisions,
+    ) -> int:
+        """Play and show the matches; the exit status."""
+        console = Console(highlight=False)
+        for number in range(self.deal, self.deal + self.matches):
+            match = LiveMatch(rules, roster, seed=self.seed, deal=number)
+            try:
+                self.present(match.play(), number, match.names, show, console, decisions)
+            except (KeyboardInterrupt, Stopped, ValueError) as stop:
                 records.add(match.recorder.record)
-                if self.format == "table":
-                    console.print(match_words(match.recorder.record, match.names, show.viewer))
+                _say_stopped(match.recorder.record, records, stop)
+                if isinstance(stop, Stopped):
+                    return 0
+                return INTERRUPTED if isinstance(stop, KeyboardInterrupt) else FAILED
+            records.add(match.recorder.record)
+            if self.format == "table":
+                console.print(match_words(match.recorder.record, match.names, show.viewer))
         return 0
 
 
 def _say_stopped(record: Json, records: RecordFile, stop: BaseException) -> None:
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
     if isinstance(stop, ValueError):  # a policy that fails
-        errors.print(f"error: {stop}", markup=False)
+        say(f"error: {stop}")
     written = f"; {records.path} has it as far as it went" if records.path else ""
-    errors.print(f"stopped in round {len(record['rounds'])}{written}", markup=False)
+    say(f"stopped in round {len(record['rounds'])}{written}")
 
 
 @dataclass(frozen=True)
@@ -281,18 +312,24 @@ class ReplayCommand(_ShowCommand):
 
     def __call__(self) -> int:
         """Read and show."""
+        self.check_output()
         record = _record(self.file, self.match)
         show = self.show(record["num_players"], bool(self.ask))
         moments = replayed(record, [make(name, outside=True) for name in self.ask])
-        console = Console(highlight=False)
+        console, decisions = Console(highlight=False), Decisions(show.viewer)
+        status, names = 0, record["policies"]
         try:
             with closing(moments):
-                self.present(moments, self.match, record["policies"], show, console)
-        except Stopped:
-            return 0
-        if self.format == "table":
-            console.print(match_words(record, record["policies"], show.viewer))
-        return 0
+                self.present(moments, self.match, names, show, console, decisions)
+            if self.format == "table":
+                console.print(match_words(record, names, show.viewer))
+        except (KeyboardInterrupt, Stopped) as stop:
+            status = 0 if isinstance(stop, Stopped) else INTERRUPTED
+            done = len({row[1] for row in decisions.events})
+            say(f"stopped in round {done} of {len(record['rounds'])}")
+        facts = {"study": "replay", "file": str(self.file), "match": self.match}
+        self.finish("replay", facts | {"policies": names, "rules": record["rules"]}, decisions)
+        return status
 
 
 def _record(path: Path, number: int) -> Json:

@@ -23,7 +23,6 @@ from agents.training.panel import PanelResult
 from agents.training.run import FINISHED, MEASURING, DivergedError, Run, RunError, find, start
 from agents.training.stopping import Interrupted, Stop, stopping
 from thirtyone_env.charts import Chart
-from thirtyone_env.threads import usable_cores
 
 INTERRUPTED = 130
 WRONG_USE = 2
@@ -176,6 +175,7 @@ def _go(run: Run, config: RunConfig, stop: Stop, console: Console, errors: Conso
             f"the policy so far is in {folder}" if saved_in(folder) else "there was no policy yet"
         )
         console.print(f"interrupted; {what}{again}", markup=False)
+        stop.check()  # which signal it was
         raise
     except DivergedError as error:
         errors.print(f"error: the training diverged: {error}{again}", markup=False)
@@ -248,6 +248,8 @@ def _report(
             workers=measured.workers,
             progress=advance,
         )
+    if results.planned is not None:
+        raise KeyboardInterrupt
     steps = f"{algorithm.planned_steps(config):,} {algorithm.STEPS}"
     repeat = BenchmarkCommand(
         policies=(str(folder),),
@@ -281,21 +283,23 @@ def _exploited(policy: TablePolicy, config: RunConfig, console: Console) -> list
     deals = config.benchmark.exploit_deals
     if not deals:
         return []
-    total = len(config.players) * len(RULE_BOTS)
-    with progress(console, "exploiters", total, "bots") as advance:
-        return [
-            exploit(
+    total, found = len(config.players) * (len(RULE_BOTS) + 1) * deals, []
+    with progress(console, "exploiters", total, "deals") as advance:
+        for size in config.players:
+            one = exploit(
                 policy,
                 [FixedExploiter(name) for name in RULE_BOTS],
                 rules=config.resolved_rules(),
                 num_players=size,
                 deals=deals,
                 seed=config.benchmark.seed,
-                workers=config.benchmark.workers or usable_cores(),
+                workers=config.benchmark.workers,
                 progress=advance,
             )
-            for size in config.players
-        ]
+            if one.interrupted:
+                raise KeyboardInterrupt
+            found.append(one)
+    return found
 
 
 def _run_chart(config: ChartConfig, folder: Path, compare: Chart | None, console: Console) -> None:
