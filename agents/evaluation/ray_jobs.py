@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,20 +25,35 @@ AHEAD = 4
 
 
 def run_on_ray(
-    jobs: Sequence[Any],
+    jobs: Iterable[Any],
     work: Callable[[Any], Any],
     workers: int | None,
     keep: Callable[[Any, Any], Any] | None,
     done: Callable[[Any], None] | None,
     address: str | None,
+    *,
+    cores: int = 1,
+    at_once: int | None = None,
+    patience: float = 0.0,
 ) -> tuple[list[Any], bool]:
-    """As `jobs.run_jobs`, by Ray tasks of one core each.
+    """As `jobs.run_jobs`, by Ray tasks.
+
+    Args:
+        jobs: may be made as they are asked for: one is taken when there is room for it.
+        work, workers, keep, done: as for `jobs.run_jobs`.
+        address: of the cluster; None: one on this machine.
+        cores: of each task.
+        at_once: jobs handed over at a time; None: some for each core of the cluster, so that none
+            of them waits.
+        patience: seconds that jobs are given to save what they have, after an interrupt.
 
     Raises:
         ValueError: if Ray is not installed, or there is no cluster at the address.
     """
     with connected(workers, address) as ray:
-        return _run(ray, jobs, work, keep, done)
+        most = at_once or max(1, int(AHEAD * ray.cluster_resources().get("CPU", 1)))
+        task = ray.remote(num_cpus=cores, max_retries=RETRIES)(_in_worker)
+        return _run(ray, task, jobs, work, keep, done, most, patience)
 
 
 @contextmanager
@@ -101,29 +116,33 @@ def _found_by_workers() -> Iterator[None]:
 
 def _run(
     ray: Any,
-    jobs: Sequence[Any],
+    task: Any,
+    jobs: Iterable[Any],
     work: Callable[[Any], Any],
     keep: Callable[[Any, Any], Any] | None,
     done: Callable[[Any], None] | None,
+    most: int,
+    patience: float,
 ) -> tuple[list[Any], bool]:
-    results: list[Any] = [None] * len(jobs)
+    results: list[Any] = [None] * (len(jobs) if isinstance(jobs, Sized) else 0)
     shared = ray.put(work)
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_in_worker)
-    most = max(1, int(AHEAD * ray.cluster_resources().get("CPU", 1)))
-    waiting: dict[Any, int] = {}
-    left = iter(enumerate(jobs))
+    waiting: dict[Any, tuple[int, Any]] = {}
+    left = iter(jobs)
+    numbers = itertools.count()
 
     def take(reference: Any) -> None:
-        i = waiting.pop(reference)
+        i, job = waiting.pop(reference)
         result = ray.get(reference)
-        results[i] = result if keep is None else keep(jobs[i], result)
+        results[i] = result if keep is None else keep(job, result)
         if done is not None:
-            done(jobs[i])
+            done(job)
 
     try:
         while True:
-            for i, job in itertools.islice(left, most - len(waiting)):
-                waiting[task.remote(shared, job)] = i
+            for job in itertools.islice(left, most - len(waiting)):
+                i = next(numbers)
+                results += [None] * (i + 1 - len(results))
+                waiting[task.remote(shared, job)] = i, job
             if not waiting:
                 return results, False
             ready, _ = ray.wait(list(waiting), num_returns=1)
@@ -135,6 +154,8 @@ def _run(
             take(reference)
         for reference in waiting:
             ray.cancel(reference)
+        if waiting and patience:
+            ray.wait(list(waiting), num_returns=len(waiting), timeout=patience)
         return results, True
     except ray.exceptions.RayTaskError as error:
         raise error.cause or error from None

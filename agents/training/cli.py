@@ -13,6 +13,7 @@ from rich.console import Console
 from agents.evaluation import benchmark, chart_report, report
 from agents.evaluation.cli import BenchmarkCommand
 from agents.evaluation.exploit import RULE_BOTS, Exploitation, FixedExploiter, exploit
+from agents.evaluation.jobs import LOCAL, Backend
 from agents.evaluation.progress import progress
 from agents.policies import TablePolicy, make, saved_in
 from agents.training import card
@@ -31,6 +32,7 @@ USAGE = """\
 usage: train.py CONFIG.yaml [--key value ...]                      train; --help lists the keys
        train.py --resume RUN                                       go on with a run that was stopped
        train.py CONFIG.yaml --sweep SWEEP.yaml [--key value ...]   search for good values of keys
+           --backend ray [--ray-address ADDRESS] [--workers N]     N at a time on a Ray cluster
        train.py --export RUN                                       write RUN/model.zip, for SB3
 
 Ctrl-C saves and stops (status 130), a second one quits at once."""
@@ -86,18 +88,40 @@ def _command(arguments: list[str], stop: Stop, console: Console, errors: Console
         return _resume(runs[0], stop, console, errors)
     path, *overrides = arguments
     sweep = _taken_out(overrides, "--sweep")
+    backend, workers = _where(overrides, sweep is not None)
     config = parse(path, overrides)
     _check(config)
     if sweep is not None:
         from agents.training.sweep import run_sweep
 
-        return run_sweep(config, Path(sweep), stop, console)
+        return run_sweep(config, Path(sweep), stop, console, backend, workers)
     folder = start(config)
     console.print(f"run folder: {folder}", markup=False)
     return _go(Run(folder), config, stop, console, errors)
 
 
-def _taken_out(words: list[str], option: str) -> str | None:
+def _where(words: list[str], sweep: bool) -> tuple[Backend, int | None]:
+    """Where the trials of a sweep are trained, and how many at a time, out of the words.
+
+    Raises:
+        RunError: for a backend that is none, or one without a sweep.
+    """
+    options = ("--backend", "--ray-address", "--workers")
+    name, address, at_once = (_taken_out(words, o, "a value") for o in options)
+    given = [o for o, value in zip(options, (name, address, at_once), strict=True) if value]
+    if given and not sweep:
+        raise RunError(f"{given[0]} is for sweeps alone (--sweep FILE)")
+    if name not in (None, "local", "ray"):
+        raise RunError(f"--backend {name}: allowed are local and ray")
+    if name != "ray" and len(given) > (name is not None):
+        raise RunError(f"{given[-1]} needs --backend ray: here trials come one after the other")
+    if at_once is not None and not (at_once.isdecimal() and int(at_once)):
+        raise RunError(f"--workers {at_once}: a whole number, at least 1")
+    where = Backend("ray", address) if name == "ray" else LOCAL
+    return where, None if at_once is None else int(at_once)
+
+
+def _taken_out(words: list[str], option: str, what: str = "a file") -> str | None:
     """The value of an option, which is taken out of the words; None if it is not there."""
     for i, word in enumerate(words):
         name, equals, value = word.partition("=")
@@ -106,7 +130,7 @@ def _taken_out(words: list[str], option: str) -> str | None:
             if equals:
                 return value
             if i >= len(words):
-                raise RunError(f"{option} takes a file")
+                raise RunError(f"{option} takes {what}")
             return words.pop(i)
     return None
 

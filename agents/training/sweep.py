@@ -2,7 +2,8 @@
 
 The study lives in one SQLite file, so a sweep that was stopped goes on with the same command: its
 finished trials count, and one that was cut goes on from its checkpoint. Several processes may work
-on one sweep.
+on one sweep. With Ray the trials are tasks on a cluster: which values are tried, and what they came
+to, is settled in this process alone.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import csv
 import dataclasses
 import io
 import json
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -20,24 +23,35 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.evaluation.chart import percent
+from agents.evaluation.jobs import LOCAL, Backend
 from agents.evaluation.options import ConfigError
 from agents.evaluation.progress import progress
 from agents.evaluation.typed import build
 from agents.policies.files import write_text
 from agents.training.algorithms import algorithm_of
 from agents.training.config import ModelConfig, RunConfig, to_dict
-from agents.training.learning import differences, learn, progress_of
-from agents.training.run import CONFIG, FINISHED, DivergedError, Run, RunError, start
+from agents.training.learning import differences, progress_of
+from agents.training.run import CONFIG, RunError, start
 from agents.training.stopping import Stop
 from agents.training.sweep_config import SweepConfig, load_sweep
+from agents.training.trial import MARK, Outcome, TrialJob, brought_back, train_trial
 
 STUDY = "study.db"
 TRIALS = "trials.csv"
+PATIENCE = 60.0
+"""Seconds that trials on a cluster are given to save, after an interrupt."""
 SHOWN = 5
 """Trials that are shown at the end."""
 
 
-def run_sweep(config: RunConfig, path: Path, stop: Stop, console: Console) -> int:
+def run_sweep(
+    config: RunConfig,
+    path: Path,
+    stop: Stop,
+    console: Console,
+    backend: Backend = LOCAL,
+    workers: int | None = None,
+) -> int:
     """Train until the sweep has its trials.
 
     Args:
@@ -45,6 +59,9 @@ def run_sweep(config: RunConfig, path: Path, stop: Stop, console: Console) -> in
         path: the sweep's file.
         stop: where it is asked to stop.
         console: for the progress.
+        backend: where trials are trained: one after the other in this process, or at the same time
+            on a Ray cluster.
+        workers: trials at a time there; None: as many as the cluster has cores for.
 
     Returns:
         The exit status.
@@ -61,14 +78,12 @@ def run_sweep(config: RunConfig, path: Path, stop: Stop, console: Console) -> in
     folder.mkdir(parents=True, exist_ok=True)
     study = _study(sweep, config, folder)
     console.print(f"sweep folder: {folder}", markup=False)
-    for trial in study.get_trials(states=(TrialState.RUNNING,)):
-        if "folder" not in trial.user_attrs:  # killed before it had all its values
-            study.tell(trial.number, state=TrialState.FAIL)
-            continue
-        _try(study, trial, sweep, config, folder, stop, console)
-    while len(study.get_trials(states=(TrialState.COMPLETE, TrialState.FAIL))) < sweep.trials:
-        number = _ask(study, sweep, config)
-        _try(study, study.trials[number], sweep, config, folder, stop, console)
+    sweeping = _Sweeping(study, sweep, config, folder, console)
+    if backend.name == "ray":
+        sweeping.on_ray(backend, workers, stop)
+    else:
+        for job in sweeping.jobs():
+            sweeping.here(job, stop)
     _tell(study, sweep, folder, console)
     return 0
 
@@ -125,62 +140,127 @@ def values_of(trial: FrozenTrial, sweep: SweepConfig) -> dict[str, Any]:
     }
 
 
-def _try(
-    study: optuna.Study,
-    trial: FrozenTrial,
-    sweep: SweepConfig,
-    config: ModelConfig,
-    folder: Path,
-    stop: Stop,
-    console: Console,
-) -> None:
-    """Train by the values of a trial, and tell the study what the panel says."""
-    values = values_of(trial, sweep)
-    label = f"trial {trial.number + 1} of {sweep.trials}"
-    shown = ", ".join(f"{key} {_shown(value)}" for key, value in values.items())
-    console.print(f"{label}: {shown}", markup=False)
-    try:
-        changed: ModelConfig = build(
-            type(config),
-            {
-                **{key: value for key, value in to_dict(config).items() if key != "algorithm"},
-                **values,
-                "name": "trial",
-                "runs": str(folder),
-            },
-            "",
-        )
-    except ConfigError as error:
-        console.print(f"{label} cannot be trained: {error}", markup=False)
-        study.tell(trial.number, state=TrialState.FAIL)
-        return
-    run = Run(Path(trial.user_attrs["folder"]))
-    begun = (run.folder / CONFIG).exists()
-    if not begun:
-        start(changed, run.folder)
-    algorithm = algorithm_of(changed)
-    total, done = algorithm.planned_steps(changed), progress_of(run.folder).step
-    try:
-        with (
-            run.session(done),
-            progress(console, label, total, algorithm.STEPS, done) as meter,
-        ):
-            learn(algorithm.prepare, changed, run.folder, meter=meter, stop=stop)
-    except RunError as error:
-        if not begun:
-            raise
-        console.print(f"{label} is left alone: {error}", markup=False)
-        return
-    except DivergedError as error:
-        console.print(f"{label} diverged: {error}", markup=False)
-        study.tell(trial.number, state=TrialState.FAIL)
-        return
-    run.set_stage(FINISHED)
-    best = progress_of(run.folder).best
-    assert best is not None
-    console.print(f"{label}: {best.note} at step {best.step:,}", markup=False)
-    study.tell(trial.number, best.score.mean)
-    write_text(folder / TRIALS, _csv(study, sweep))
+class _Sweeping:
+    """The trials of a sweep as jobs, and what they came to."""
+
+    def __init__(
+        self,
+        study: optuna.Study,
+        sweep: SweepConfig,
+        config: ModelConfig,
+        folder: Path,
+        console: Console,
+    ) -> None:
+        self.study, self.sweep, self.config = study, sweep, config
+        self.folder, self.console = folder, console
+        self._ours: set[int] = set()
+
+    def jobs(self, mark: str = "") -> Iterator[TrialJob]:
+        """Trials that were begun and not finished, then new ones, chosen when they are asked for.
+
+        Args:
+            mark: written into each run folder.
+        """
+        for trial in self.study.get_trials(states=(TrialState.RUNNING,)):
+            if "folder" not in trial.user_attrs:  # killed before it had all its values
+                self.study.tell(trial.number, state=TrialState.FAIL)
+                continue
+            yield from self._job(trial, mark)
+        states = (TrialState.COMPLETE, TrialState.FAIL)
+        while len(self.study.get_trials(states=states)) + len(self._ours) < self.sweep.trials:
+            number = _ask(self.study, self.sweep, self.config)
+            yield from self._job(self.study.trials[number], mark)
+
+    def _job(self, trial: FrozenTrial, mark: str) -> Iterator[TrialJob]:
+        """The job of a trial; none where its values make no configuration."""
+        values = values_of(trial, self.sweep)
+        shown = ", ".join(f"{key} {_shown(value)}" for key, value in values.items())
+        self.console.print(f"{self._label(trial.number)}: {shown}", markup=False)
+        try:
+            changed: ModelConfig = build(
+                type(self.config),
+                {
+                    **{k: value for k, value in to_dict(self.config).items() if k != "algorithm"},
+                    **values,
+                    "name": "trial",
+                    "runs": str(self.folder),
+                },
+                "",
+            )
+        except ConfigError as error:
+            self._say(trial.number, f" cannot be trained: {error}")
+            self.study.tell(trial.number, state=TrialState.FAIL)
+            return
+        folder = Path(trial.user_attrs["folder"])
+        if mark:
+            if not (folder / CONFIG).exists():
+                start(changed, folder)
+            write_text(folder / MARK, mark)
+        self._ours.add(trial.number)
+        yield TrialJob(trial.number, changed, folder.resolve() if mark else folder, mark)
+
+    def here(self, job: TrialJob, stop: Stop) -> None:
+        """Train one in this process."""
+        algorithm = algorithm_of(job.config)
+        total, done = algorithm.planned_steps(job.config), progress_of(job.folder).step
+        label = self._label(job.number)
+        with progress(self.console, label, total, algorithm.STEPS, done) as meter:
+            outcome = train_trial(job, meter, stop)
+        self.settle(job, outcome)
+
+    def on_ray(self, backend: Backend, workers: int | None, stop: Stop) -> None:
+        """Train on a cluster, several at a time.
+
+        Raises:
+            Interrupted: when it was asked to stop; trials save what they have.
+            ValueError: if there is no Ray or no cluster, or a trial was lost too often.
+        """
+        from agents.evaluation.ray_jobs import connected, run_on_ray
+
+        cores = self.config.threads
+        with connected(None if workers is None else workers * cores, backend.address) as ray:
+            there = int(ray.cluster_resources().get("CPU", 1))
+            if there < cores:
+                raise ValueError(f"a trial needs {cores} cores (threads), the cluster has {there}")
+            _, interrupted = run_on_ray(
+                self.jobs(uuid.uuid4().hex),
+                train_trial,
+                workers,
+                self.settle,
+                None,
+                backend.address,
+                cores=cores,
+                at_once=workers or there // cores,
+                patience=PATIENCE,
+            )
+        if interrupted:
+            done = len(self.study.get_trials(states=(TrialState.COMPLETE,)))
+            self.console.print(
+                f"interrupted: {done} of {self.sweep.trials} trials are finished; the same command "
+                "goes on, also with trials that were cut"
+            )
+            stop.check()
+            raise KeyboardInterrupt
+
+    def settle(self, job: TrialJob, outcome: Outcome) -> None:
+        """Tell the study what became of a trial."""
+        brought_back(outcome, job.folder)
+        self._ours.discard(job.number)
+        failed = outcome.score is None
+        self._say(job.number, f" {outcome.note}" if failed else f": {outcome.note}")
+        if outcome.busy:
+            return
+        if failed:
+            self.study.tell(job.number, state=TrialState.FAIL)
+            return
+        self.study.tell(job.number, outcome.score)
+        write_text(self.folder / TRIALS, _csv(self.study, self.sweep))
+
+    def _label(self, number: int) -> str:
+        return f"trial {number + 1} of {self.sweep.trials}"
+
+    def _say(self, number: int, text: str) -> None:
+        self.console.print(f"{self._label(number)}{text}", markup=False)
 
 
 def _csv(study: optuna.Study, sweep: SweepConfig) -> str:

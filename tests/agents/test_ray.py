@@ -1,9 +1,13 @@
 """Studies on a Ray cluster: the same bytes as here, also when a worker is lost in the middle."""
 
+import csv
+import json
 import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +18,8 @@ from agents.evaluation import benchmark, threshold_study, tournament
 from agents.evaluation.jobs import Backend, run_jobs
 from agents.evaluation.recording import Recording
 from agents.policies import make
+from agents.training.config import load
+from agents.training.trial import TrialJob, brought_back, train_trial
 from tests.agents.small import threshold_policy
 from thirtyone_env import Rules
 
@@ -45,6 +51,97 @@ def cluster():
     assert ray_jobs._connect(ray, 2, None)
     yield ray
     ray.shutdown()
+
+
+@dataclass(frozen=True)
+class DeadlyTrial:
+    """Trains a trial, and ends the process that does it, once, when it has a checkpoint."""
+
+    home: int
+    lost: Path
+
+    def __call__(self, job):
+        if os.getpid() != self.home and not self.lost.exists():
+            threading.Thread(target=self.end, args=(job.folder / "checkpoints",)).start()
+        return train_trial(job)
+
+    def end(self, checkpoints):
+        while not list(checkpoints.glob("step-*")):
+            time.sleep(0.01)
+        self.lost.write_text(str(checkpoints))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+SWEEP = {
+    "base": {
+        "rows": 32,
+        "rollout": 16,
+        "batch": 256,
+        "hidden": [8],
+        "players": [2],
+        "steps": 6_000,
+        "save_every": 1_000,
+        "panel": {"every": 10_000, "deals": 10, "opponents": ["random"]},
+    },
+    "sweep": {"name": "sw", "space": {"epochs": {"choices": [1, 2, 3]}}},
+}
+
+
+@pytest.mark.integration
+@pytest.mark.filterwarnings("ignore")
+def test_a_sweep_of_trainings_and_a_lost_worker(cluster, tmp_path, monkeypatch, capsys):
+    """Trials at the same time; the one whose worker was lost ends as if nothing had been."""
+    from agents.training import cli, sweep
+
+    lost = tmp_path / "lost"
+    base, file = tmp_path / "base.yaml", tmp_path / "sweep.yaml"
+    base.write_text(json.dumps(SWEEP["base"] | {"runs": str(tmp_path / "runs")}), "utf-8")
+    words = [str(base), "--sweep", str(file), "--backend", "ray", "--workers", "2"]
+    file.write_text(json.dumps(SWEEP["sweep"] | {"trials": 3}), "utf-8")
+    monkeypatch.setattr(sweep, "train_trial", DeadlyTrial(os.getpid(), lost))
+    assert cli.main(words) == 0
+    assert lost.exists(), "a worker was lost"
+    monkeypatch.undo()
+    file.write_text(json.dumps(SWEEP["sweep"] | {"trials": 4}), "utf-8")
+    assert cli.main(words) == 0, "it goes on with the same study"
+    assert "The best of 4 trials" in capsys.readouterr().out
+    with (tmp_path / "runs" / "sw" / "trials.csv").open() as text:
+        rows = list(csv.DictReader(text))
+    assert [row["state"] for row in rows] == ["complete"] * 4
+    for row in rows:
+        again = train_trial(
+            TrialJob(0, load(Path(row["folder"]) / "config.yaml"), tmp_path / "a" / row["trial"])
+        )
+        assert again.score == float(row["panel"]), "the same as trained here without a stop"
+
+
+def test_a_trial_elsewhere_hands_its_files_back(tmp_path):
+    from agents.training.config import KnockPpoConfig, from_mapping
+
+    config = from_mapping({**SWEEP["base"], "steps": 1_000})
+    assert isinstance(config, KnockPpoConfig)
+    away, here = tmp_path / "away" / "trial-1", tmp_path / "here" / "trial-1"
+    outcome = train_trial(TrialJob(0, config, away, mark="of the driver"))
+    assert not away.exists()
+    brought_back(outcome, here)
+    assert make(str(here)).config.training["steps"] >= 1_000
+    assert train_trial(TrialJob(0, config, here)).score == outcome.score, "it is finished"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--backend", "ray"], "is for sweeps alone"),
+        (["--sweep", "x.yaml", "--backend", "slurm"], "allowed are local and ray"),
+        (["--sweep", "x.yaml", "--workers", "2"], "needs --backend ray"),
+        (["--sweep", "x.yaml", "--backend", "ray", "--workers", "0"], "at least 1"),
+    ],
+)
+def test_wrong_words_for_sweeps(more, message, capsys):
+    from agents.training import cli
+
+    assert cli.main([str(ROOT / "configs" / "quickstart.yaml"), *more]) == 2
+    assert message in capsys.readouterr().err
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agents.evaluation.options import ConfigError
-from agents.training import cli, sweep
+from agents.training import cli, trial
 from agents.training.config import KnockPpoConfig
 from agents.training.sweep_config import load_sweep
 
@@ -40,7 +40,7 @@ def rows(tmp_path):
 
 
 def test_a_sweep_goes_on_where_it_was_and_can_grow(tmp_path, capsys, monkeypatch):
-    learn, count = sweep.learn, []
+    learn, count = trial.learn, []
 
     def cut(*arguments, **options):
         count.append(0)
@@ -48,9 +48,9 @@ def test_a_sweep_goes_on_where_it_was_and_can_grow(tmp_path, capsys, monkeypatch
             options["stop"].number = 2  # Ctrl-C during the second trial
         return learn(*arguments, **options)
 
-    monkeypatch.setattr(sweep, "learn", cut)
+    monkeypatch.setattr(trial, "learn", cut)
     assert cli.main(files(tmp_path)) == 130
-    monkeypatch.setattr(sweep, "learn", learn)
+    monkeypatch.setattr(trial, "learn", learn)
     assert cli.main(files(tmp_path)) == 0
     out = capsys.readouterr().out
     assert "The best of 3 trials" in out
