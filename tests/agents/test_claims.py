@@ -27,7 +27,8 @@ from agents.evaluation.options import ConfigError
 from agents.policies import make
 from thirtyone_env import Rules
 from thirtyone_env.actions import FIRST_CARD, KNOCK
-from thirtyone_env.cards import parse_card, set_of
+from thirtyone_env.cards import cards_of, parse_card, set_of
+from thirtyone_env.state import Phase
 
 DANISH = Rules.preset("danish")
 DEALS = np.arange(200)
@@ -278,8 +279,45 @@ def test_rules_that_know_no_such_moment_are_told(tmp_path):
     claims = load_all(["take_what_fits"])
     rules = [("schwimmen_a7", Rules.preset("schwimmen_a7"))]
     checked = check(trials_of(claims, rules, (2,)), seed=1, deals=4, workers=1)
-    assert checked.verdicts[0].word == "not checked"
-    assert "exchange family" in checked.verdicts[0].details
+    assert checked.verdicts[0].word == "does not apply"
+    assert "no card is unknown" in checked.verdicts[0].details
+
+
+def test_claims_of_the_exchange_family(tmp_path, capsys):
+    """Most are checked; of the others it is said, in the tables too, why they are not."""
+    words = ["claims", "--rules", "schwimmen_a7", "--players", "2", "--deals", "64"]
+    assert main([*words, "--out", str(tmp_path)], {"claims": ClaimsCommand}) == 0
+    found = json.loads((tmp_path / "claims.json").read_text())
+    words = {row["claim"]: row["verdict"] for row in found["verdicts"]["rows"]}
+    left = {name for name, word in words.items() if word == "does not apply"}
+    others = {"four_cards_make_longer_rounds", "commit_to_a_suit"}
+    assert left == {"take_what_fits", "keep_high_cards"} | others
+    assert len(words) == len(load_all())
+    notes = {r["claim"]: r["note"] for r in found["findings"]["rows"] if r["claim"] in left}
+    assert "nothing is discarded" in notes["keep_high_cards"]
+    assert notes.keys() == left
+
+
+def test_a_change_of_suit_is_told_by_swaps_too():
+    """Counted once more by the cards that are known to be in a hand."""
+    rules, deals, seen = Rules.preset("schwimmen_a7"), np.arange(40), 0
+    known, suits = np.zeros((40, 2), np.int64), {}
+    expected = np.zeros((40, 2), bool)
+    for moment in moments("lookahead:4", rules, 2, deals, seed=3):
+        states = moment.tables.states
+        for row, seat in zip(moment.rows.tolist(), moment.seats.tolist(), strict=True):
+            for each in (0, 1):
+                new = cards_of(int(states["known"][row, each]) & ~int(known[row, each]))
+                known[row, each] = states["known"][row, each]
+                if len(new) == 1:
+                    suit = new[0] // 13
+                    expected[row, each] = suits.get((row, each), suit) != suit
+                    suits[row, each] = suit
+            if states["phase"][row] == Phase.TURN:
+                assert moment.changed[row, 1 - seat] == expected[row, 1 - seat]
+                seen += bool(moment.changed[row, 1 - seat])
+                expected[row, seat] = False
+    assert seen > 5
 
 
 # --- the command ---------------------------------------------------------------------------------

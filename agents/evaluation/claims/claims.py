@@ -34,7 +34,7 @@ RISK = 0.05
 """Chance of a wrong answer among all."""
 
 Answer = Literal["yes", "no", "open"]
-Word = Literal["true", "false", "depends", "undecided", "not checked"]
+Word = Literal["true", "false", "depends", "undecided", "does not apply"]
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class Verdict:
         """True or false where all answers are, depends where there are both."""
         answers = {finding.answer for finding in self.findings}
         if not answers:
-            return "not checked"
+            return "does not apply"
         if {"yes", "no"} <= answers:
             return "depends"
         if "open" in answers:
@@ -213,7 +213,7 @@ class Verdict:
     @property
     def details(self) -> str:
         """On what it depends, and how close it is."""
-        if self.word == "not checked":
+        if self.word == "does not apply":
             return "; ".join(sorted({trial.refused for trial in self.refused}))
         if self.word in ("true", "false"):
             return ""

@@ -73,7 +73,7 @@ class KnockNow:
     """First and last own turn, from 1."""
     when: Literal["always", "collector", "changed_suit", "three_of_a_kind"] = "always"
     """What else must be so: an opponent openly holds two or more cards of a suit worth 20; one took
-    an upcard of another suit than before in its latest turn; three own cards are of one rank."""
+    an open card of another suit than before in its latest turn; three own cards are of one rank."""
     outcome: Literal["loses", "gains", "beats", "gains_more"] = "gains"
     """Share of knocks that cost the knocker a life; lives that the knock gains over going on; share
     of the opponents whose hand at the end is lower; how much more it gains than in other moments
@@ -96,8 +96,6 @@ class KnockNow:
     def check(self, rules: Rules, num_players: int) -> None:
         """Refuse moments that the rules do not know."""
         seat_policy(self.bot).check(rules, num_players)
-        if rules.family != "draw" and self.when in ("collector", "changed_suit"):
-            raise ValueError(f"{self.when} is told by the upcards that a player takes")
         if not rules.first_turn_knock and self.turns[1] == 1:
             raise ValueError("nobody may knock on the first own turn")
 
@@ -180,7 +178,7 @@ class Choose:
         """Refuse games without upcards."""
         seat_policy(self.bot).check(rules, num_players)
         if rules.family != "draw":
-            raise ValueError("there is no upcard to take and no discard in the exchange family")
+            raise ValueError(_NO_CHOICE[self.choice])
 
     def columns(self, rules: Rules, num_players: int, deals: np.ndarray, seed: int) -> np.ndarray:
         """Sum and number by deal of what the first way gains over the second."""
@@ -523,4 +521,10 @@ def _keep_suit(case: Choose, moment: Moment, at: np.ndarray, rules: Rules) -> np
     return ways
 
 
+_NO_CHOICE = {
+    "take_upcard": "no card is unknown where cards are swapped with open ones",
+    "keep_high": "nothing is discarded: what is swapped away lies open on the table for all",
+    "keep_suit": "no card is drawn that may be kept or discarded",
+}
+"""Why there is no such choice in the exchange family."""
 _WAYS = {"take_upcard": _take_upcard, "keep_high": _keep_high, "keep_suit": _keep_suit}

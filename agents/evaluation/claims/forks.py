@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thirtyone_env import Rules, make_bot
-from thirtyone_env.actions import KNOCK, TAKE_UPCARD
+from thirtyone_env.actions import FIRST_CARD, KNOCK, TAKE_UPCARD
 from thirtyone_env.arena import Tables, value_rows
 from thirtyone_env.cards import RANK_MASK, SUIT_POINTS
 from thirtyone_env.state import NOBODY, STATE, Phase
@@ -42,8 +42,8 @@ class Moment:
     seats: np.ndarray
     """int[N]: for whom."""
     changed: np.ndarray
-    """bool[D, S]: the seat took, in its latest turn, an upcard of another suit than the last one
-    that it took."""
+    """bool[D, S]: the seat took, in its latest turn, an upcard or one card of the table, of another
+    suit than the last one that it took."""
 
     def field(self, name: str) -> np.ndarray:
         """A field of the states that wait, [N] or [N, 9]."""
@@ -86,9 +86,11 @@ def moments(
         changed[rows[starts], moment.seats[starts]] = False
         yield moment
         actions = player.choose(tables.states, rows)
-        takes = starts & (actions == TAKE_UPCARD)
+        swaps = moment.field("phase") == Phase.TAKE
+        takes = swaps | (starts & (actions == TAKE_UPCARD) & (rules.family == "draw"))
         places = rows[takes], moment.seats[takes]
-        suit = tables.states["upcard"][rows[takes]].astype(np.int64) // 13
+        taken = np.where(swaps, actions - FIRST_CARD, tables.states["upcard"][rows])
+        suit = taken[takes].astype(np.int64) // 13
         changed[places] = (suits[places] >= 0) & (suits[places] != suit)
         suits[places] = suit
         tables.act(actions, rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure as Drawing
@@ -37,7 +38,7 @@ EXPLANATIONS = {
     "false": "it is on the other side everywhere",
     "depends": "on one side here, on the other there",
     "undecided": "some figures are too close to the limit to say",
-    "not checked": "it cannot be checked under these rules",
+    "does not apply": "it says nothing about these rules",
 }
 
 
@@ -112,19 +113,15 @@ def finding_table(checked: Checked) -> DataTable:
         Column("error", "standard error", "see unit"),
         Column("above", "above", "see unit; what the claim says"),
         Column("below", "below", "see unit; what the claim says"),
-        Column("answer", "answer", "yes, no or open", "text"),
+        Column("answer", "answer", "yes, no, open, or does not apply", "text"),
         Column("chance", "adjusted chance", "probability"),
         Column("deals", "deals", "deals that had something to say", "count"),
         Column("observations", "observations", "hands, decisions or rounds", "count"),
         Column("note", "note", "text", "text"),
     )
-    rows = tuple(
+    rows: list[tuple[Any, ...]] = [
         (
-            verdict.claim.name,
-            finding.trial.case.name,
-            finding.trial.rules_name,
-            finding.trial.players,
-            UNITS[finding.unit],
+            *_trial_cells(finding.trial),
             finding.figure.interval() if finding.figure else None,
             finding.figure.error if finding.figure else None,
             finding.trial.case.above,
@@ -137,24 +134,36 @@ def finding_table(checked: Checked) -> DataTable:
         )
         for verdict in checked.verdicts
         for finding in verdict.findings
-    )
-    return DataTable("findings", "Figures", columns, rows, data=True)
+    ]
+    rows += [
+        (*_trial_cells(trial), None, None, trial.case.above, trial.case.below)
+        + ("does not apply", None, 0, 0, trial.refused)
+        for verdict in checked.verdicts
+        for trial in verdict.refused
+    ]
+    return DataTable("findings", "Figures", columns, tuple(rows), data=True)
+
+
+def _trial_cells(trial: Trial) -> tuple[str, str, str, int, str]:
+    unit = UNITS[trial.case.experiment.unit]
+    return trial.claim.name, trial.case.name, trial.rules_name, trial.players, unit
 
 
 def claim_table(verdict: Verdict, screen: bool = False) -> DataTable:
     """The figures of one claim."""
-    unit = verdict.findings[0].unit if verdict.findings else "share"
+    trials = [finding.trial for finding in verdict.findings] + list(verdict.refused)
+    unit = trials[0].case.experiment.unit
     columns = (
         Column("case", "case", "name", "text"),
         Column("players", "players", "seats", "count"),
         Column("rules", "rules", "preset", "text"),
         Column("figure", UNITS[unit], UNITS[unit], KINDS[unit], interval=True),
         Column("limit", "claimed", "limit", "text"),
-        Column("answer", "answer", "yes, no or open", "text"),
+        Column("answer", "answer", "yes, no, open, or does not apply", "text"),
         Column("observations", "counted", "hands, decisions or rounds", "count"),
         Column("note", "", "text", "text", wide=not screen),
     )
-    rows = tuple(
+    rows: tuple[tuple[Any, ...], ...] = tuple(
         (
             finding.trial.case.name or "–",
             finding.trial.players,
@@ -167,10 +176,15 @@ def claim_table(verdict: Verdict, screen: bool = False) -> DataTable:
         )
         for finding in verdict.findings
     )
+    rows += tuple(
+        (trial.case.name or "–", trial.players, trial.rules_name, None, limit_of(trial))
+        + ("does not apply", 0, trial.refused)
+        for trial in verdict.refused
+    )
     note = f"{verdict.claim.test} Source: {verdict.claim.source}."
     refused = sorted({f"{title_of(t)}: {t.refused}" for t in verdict.refused})
     if refused:
-        note += f" Not checked: {'; '.join(refused)}."
+        note += f" Does not apply: {'; '.join(refused)}."
     return DataTable(verdict.claim.name, verdict.claim.text, columns, rows, note)
 
 
