@@ -15,6 +15,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,13 @@ from matplotlib.figure import Figure
 from agents.evaluation import chart, figures, threshold_study, tournament
 from agents.evaluation.claims import report
 from agents.evaluation.claims.claims import check, load_all, trials_of
+from agents.evaluation.cli import ThresholdsCommand
 from agents.evaluation.exploit import RULE_BOTS, FixedExploiter, exploit
 from agents.evaluation.standings import standings
 from agents.evaluation.statistics import Estimate
 from agents.evaluation.tables import Column, DataTable
-from agents.policies import make
+from agents.evaluation.threshold_tables import sweep_table
+from agents.policies import make, pretrained_names
 from benchmarks.knock_window import difference, learned, weigh
 from thirtyone_env import Rules
 from thirtyone_env.arena import Tables
@@ -59,6 +62,8 @@ ROSTER = (
     "chart:danish",
     "chart:danish,draws=lookahead:4",
 )
+LARGER_DEALS = 5_000
+"""Of threshold studies at tables of three and more."""
 NETWORK = "network:ppo_danish_heads_up"
 PICTURES = {
     "claims": "Every figure of every claim with its interval and the limit",
@@ -129,74 +134,66 @@ def window(found: Chart, players: int, turn: int) -> str:
 
 def thresholds() -> Part:
     """The unbeaten mixture of fixed thresholds under every rule set, by players."""
-    columns = (
-        Column("rules", "rules", "", "text"),
-        Column("players", "players", "", "count"),
-        Column("mixture", "unbeaten mixture", "", "text"),
-        Column("circle", "best replies go round", "", "text"),
+    command = ThresholdsCommand(
+        rules=RULE_SETS, players=PLAYERS, first=19, larger_deals=LARGER_DEALS, seed=SEED
     )
-    rows: list[tuple[Any, ...]] = []
-    kept: dict[str, Any] = {}
+    found = []
     for name in RULE_SETS:
-        rules = Rules.preset(name)
-        limits = range(19, 32)
-        found = threshold_study.run(
-            rules,
+        study = threshold_study.run(
+            Rules.preset(name),
             players=PLAYERS,
-            thresholds=limits,
-            deals=8_000,
-            larger_deals=120,
+            thresholds=range(command.first, command.last + 1),
+            deals=command.deals,
+            larger_deals=command.larger_deals,
             seed=SEED,
-            workers=1,
+            workers=None,
         )
-        for payoffs in found.payoffs:
-            rows.append((name, payoffs.players, *mixture_words(payoffs)))
-            kept[f"{name}_{payoffs.players}"] = np.round(payoffs.mixture.shares, 4).tolist()
-    command = (
-        "python evaluate.py thresholds --rules NAME --players 2,3,4,5,6 --first 19 "
-        f"--deals 8000 --larger-deals 120 --seed {SEED}"
-    )
-    return part_of(command, [DataTable("thresholds", "", columns, tuple(rows))], shares=kept)
-
-
-def mixture_words(payoffs: threshold_study.Payoffs) -> tuple[str, str]:
-    """The mixture's shares of 5 % and more with their intervals, and the circle of best replies."""
-    words = []
-    for i in np.argsort(-payoffs.mixture.shares, kind="stable").tolist():
-        share = payoffs.shares[i]
-        if share.mean >= 0.05:
-            span = f"{100 * share.low:.0f}–{100 * share.high:.0f}"
-            words.append(f"{payoffs.thresholds[i]:g} with {100 * share.mean:.0f} % ({span})")
-    circle = [f"{payoffs.thresholds[i]:g}" for i in payoffs.reply_circle()]
-    if len(circle) == 1:
-        return ", ".join(words), f"{circle[0]} answers itself"
-    return ", ".join(words), " → ".join([*circle, circle[0]])
+        if study.interrupted:
+            raise KeyboardInterrupt
+        found.append((name, study))
+    kept = {
+        f"{name}_{payoffs.players}": np.round(payoffs.mixture.shares, 4).tolist()
+        for name, study in found
+        for payoffs in study.payoffs
+    }
+    table = replace(sweep_table(found), name="thresholds")
+    return part_of(command.command_line(), [table], shares=kept)
 
 
 def exploits() -> Part:
-    """The most that the rule bots gain against each bot, heads-up, danish."""
+    """The most that the rule bots, a chart, a solver and a network gain against each policy.
+
+    Heads-up, danish. Networks that come with the checkout are exploited too, where they play it.
+    """
     columns = (
         Column("bot", "bot", "", "text"),
         Column("exploiter", "who gains most", "", "text"),
         Column("gain", "gain, lives a round", "", "signed", interval=True),
     )
-    suite = [FixedExploiter(name) for name in RULE_BOTS]
-    suite += [FixedExploiter(name) for name in ("chart:danish", "solver:danish")]
-    rows = []
-    for name in (*ROSTER, "solver:danish"):
+    rules, rows = Rules.preset("danish"), []
+    suite = [*RULE_BOTS, "chart:danish", "solver:danish", NETWORK]
+    for name in (*ROSTER, "solver:danish", *pretrained_names()):
+        target = make(name)
+        try:
+            target.check(rules, 2)
+        except ValueError:
+            continue  # made for another game
         found = exploit(
-            make(name),
-            suite,
-            rules=Rules.preset("danish"),
+            target,
+            [FixedExploiter(each) for each in suite],
+            rules=rules,
             num_players=2,
             deals=6_000,
             seed=SEED,
+            workers=None,
         )
+        if found.interrupted:
+            raise KeyboardInterrupt
         rows.append((name, found.bound.exploiter, found.bound.gain))
     rows.sort(key=lambda row: row[2].mean)
     command = (
         f"python evaluate.py exploit BOT --learn 0 --deals 6000 --seed {SEED} --exploiters "
-        + ",".join(exploiter.name for exploiter in suite)
+        + ",".join(suite)
     )
     return part_of(command, [DataTable("exploits", "", columns, tuple(rows))])
 

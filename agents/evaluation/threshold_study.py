@@ -39,7 +39,7 @@ BLOCK_DEALS = 50
 """Deals that the bootstrap draws together."""
 TRIALS = 400
 """Bootstrap matrices heads-up."""
-LARGER_TRIALS = 40
+LARGER_TRIALS = 200
 """At larger tables, where an equilibrium takes longer to find."""
 
 
