@@ -6,16 +6,20 @@ depends on the job alone, so the results are the same either way.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
 from typing import Any, Literal, TypeVar
 
 from thirtyone_env.threads import checked_threads
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+SAME_INTERRUPT = 1.0
+"""Seconds after an interrupt in which another one counts as the same."""
 
 
 @dataclass(frozen=True)
@@ -84,24 +88,75 @@ def run_jobs(
 
         return run_on_ray(jobs, work, workers, keep, done, backend.address)
     results: list[Any] = [None] * len(jobs)
+    crew = _Crew(jobs, work, keep)
     interrupted = False
-
-    def whole(job: Job) -> Any:
-        result = work(job)
-        return result if keep is None else keep(job, result)
-
-    with ThreadPoolExecutor(checked_threads(workers)) as pool:
-        futures = {pool.submit(whole, job): i for i, job in enumerate(jobs)}
-        try:
-            for future in as_completed(futures):
-                results[futures[future]] = future.result()
-                if done is not None:
-                    done(jobs[futures[future]])
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-    for future, i in futures.items():
-        if not future.cancelled() and future.exception() is None:
-            results[i] = future.result()
+    threads = [Thread(target=crew.toil) for _ in range(checked_threads(workers))]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in jobs:
+            i, results[i], error = crew.finished.get()
+            if error is not None:
+                raise error
+            if done is not None:
+                done(jobs[i])
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        crew.stop.set()
+        _joined(threads)
+    while not crew.finished.empty():
+        i, result, error = crew.finished.get()
+        results[i] = result if error is None else None
     return results, interrupted
+
+
+class _Crew:
+    """Jobs that threads take one after the other.
+
+    Futures are not used: an interrupt while one waits for many of them leaves them locked.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Any],
+        work: Callable[[Any], Any],
+        keep: Callable[[Any, Any], Any] | None,
+    ) -> None:
+        self.work, self.keep = work, keep
+        self.left, self.lock, self.stop = iter(enumerate(jobs)), Lock(), Event()
+        self.finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+        """Number of the job, its result, and what went wrong."""
+
+    def toil(self) -> None:
+        """Do jobs until there are none left, or somebody says stop."""
+        while not self.stop.is_set():
+            with self.lock:
+                i, job = next(self.left, (-1, None))
+            if i < 0:
+                return
+            try:
+                result = self.work(job)
+                if self.keep is not None:
+                    result = self.keep(job, result)
+            except BaseException as error:
+                self.finished.put((i, None, error))
+                return
+            self.finished.put((i, result, None))
+
+
+def _joined(threads: Sequence[Thread]) -> None:
+    """Wait for threads; a second interrupt at once is the same one, sent to a group of processes.
+
+    Raises:
+        KeyboardInterrupt: for one that comes later.
+    """
+    begun = time.monotonic()
+    left = [thread for thread in threads if thread.ident is not None]
+    while left:
+        try:
+            left[-1].join()
+            left.pop()
+        except KeyboardInterrupt:
+            if time.monotonic() - begun > SAME_INTERRUPT:
+                raise

@@ -309,3 +309,45 @@ def test_a_folder_of_another_study_is_refused(tmp_path):
     )
     with pytest.raises(PlanError, match="holds a thresholds study"):
         tournament.Store(tmp_path, plan)
+
+
+INTERRUPTS = """
+import os, random, signal, threading, time
+from agents.evaluation.jobs import run_jobs
+
+chance = random.Random(SEED)
+for _ in range(25):
+    def interrupt():
+        for _ in range(2):  # a shell sends it to the program and to its group
+            os.kill(os.getpid(), signal.SIGINT)
+    timer = threading.Timer(chance.uniform(0, 0.15), interrupt)
+    try:
+        timer.start()
+        results, interrupted = run_jobs(range(40_000), lambda i: time.sleep(1e-4) or i, workers=2)
+    except KeyboardInterrupt:
+        continue  # before or behind the work
+    finally:
+        timer.join()
+    assert interrupted
+    done = [i for i, result in enumerate(results) if result is not None]
+    assert all(results[i] == i for i in done) and len(done) < 40_000
+    assert not done or done[-1] <= len(done), "in order, but for those that were under way"
+"""
+
+
+@pytest.mark.integration
+def test_an_interrupt_at_any_moment_ends_the_work():
+    import random
+    import signal
+    import subprocess
+    import sys
+
+    seed = random.randrange(10_000)
+    print("seed", seed)  # noqa: T201
+    code = INTERRUPTS.replace("SEED", str(seed))
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        timeout=120,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
