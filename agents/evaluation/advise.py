@@ -28,6 +28,8 @@ from thirtyone_env.search import BOT, Judgement, judge
 from thirtyone_env.situation import situation
 from thirtyone_env.threads import checked_threads
 
+MOST_DEALS = 1_000_000
+"""Ten seconds of one core, which Ctrl-C does not cut short; more would tell nothing more."""
 UNITS = {
     "lives": "lives won against the others' mean in this round",
     "equity": "chance to win the match, after this round",
@@ -238,6 +240,8 @@ class AdviseCommand(Output, Ruled):
     def __call__(self) -> None:
         """Judge, print, and write what was asked for."""
         self.check_output()
+        if not 2 <= self.deals <= MOST_DEALS:
+            raise ValueError(f"--deals {self.deals}: 2 … {MOST_DEALS:,}")
         rules = self.the_rules()
         states = situation(
             rules,

@@ -23,6 +23,8 @@ from agents.evaluation.commands import SeveralRules, Spread
 from agents.evaluation.options import Names, SeatCounts
 from agents.evaluation.progress import progress
 
+FEW = 4
+"""Claims that are named where they are left out; of more the number is told."""
 SHOWN_WHOLE = 3
 """Claims up to which the terminal shows every figure."""
 
@@ -76,7 +78,9 @@ class ClaimsCommand(SeveralRules, Spread):
         if checked.verdicts:
             self.show(checked, errors)
         if checked.interrupted:
-            left = f", left out are {', '.join(checked.left_out)}" if checked.left_out else ""
+            few = len(checked.left_out) <= FEW
+            left = ", ".join(checked.left_out) if few else f"{len(checked.left_out)} others"
+            left = f", left out are {left}" if checked.left_out else ""
             done = f"{len(checked.verdicts)} claims are finished{left}"
             return self.stopped(done, store is not None)
         return 0

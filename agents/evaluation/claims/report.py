@@ -80,20 +80,20 @@ def verdict_table(checked: Checked) -> DataTable:
     columns = (
         Column("verdict", "verdict", "word", "text"),
         Column("text", "advice", "text", "text"),
-        Column("claim", "claim", "name", "text", wide=True),
-        Column("source", "source", "text", "text", wide=True),
         Column("details", "on what", "text", "text"),
         Column("figures", "figures", "least and greatest mean", "text", wide=True),
+        Column("claim", "claim", "name", "text", wide=True),
+        Column("source", "source", "text", "text", wide=True),
         Column("test", "read as", "text", "text", wide=True),
     )
     rows = tuple(
         (
             verdict.word,
             verdict.claim.text,
-            verdict.claim.name,
-            verdict.claim.source,
             verdict.details,
             main_figures(verdict),
+            verdict.claim.name,
+            verdict.claim.source,
             verdict.claim.test,
         )
         for verdict in checked.verdicts
@@ -195,7 +195,7 @@ def summary_of(checked: Checked) -> list[str]:
         names = [verdict.claim.text for verdict in checked.verdicts if verdict.word == word]
         if names:
             count = f"{len(names)} of {len(checked.verdicts)}"
-            lines.append(f"{count} {word} ({explanation}): {' '.join(names)}")
+            lines.append(f"{word.capitalize()}, {count} ({explanation}): {' '.join(names)}")
     return lines
 
 
