@@ -205,6 +205,39 @@ def test_benchmarks_and_thresholds_are_the_same(cluster):
 
 @pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["claims", "a_blitz_is_rare", "do_not_chase_31", "--players", "2", "--deals", "600"],
+        ["exploit", "danish", "--exploiters", "dutch,random", "--learn", "0", "--deals", "2100"],
+        [
+            "thresholds",
+            "--rules",
+            "danish,finnish",
+            "--first",
+            "27",
+            "--last",
+            "29",
+            "--deals",
+            "600",
+        ],
+    ],
+)
+def test_commands_print_the_same(cluster, words, capsys):
+    from agents.evaluation.cli import COMMANDS, main
+    from agents.training.exploit import ExploitCommand
+
+    found = []
+    for backend in ("ray", "local"):
+        command = [*words, "--format", "json", "--backend", backend]
+        assert main(command, {**COMMANDS, "exploit": ExploitCommand}) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1]
+    assert json.loads(found[0])
+
+
+@pytest.mark.integration
+@pytest.mark.filterwarnings("ignore")
 def test_an_error_of_a_job_is_the_error_of_the_study(cluster):
     def wrong(job):
         raise ValueError(f"job {job} cannot be done")
