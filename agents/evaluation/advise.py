@@ -241,7 +241,7 @@ class AdviseCommand(Output, Ruled):
         """Judge, print, and write what was asked for."""
         self.check_output()
         if not 2 <= self.deals <= MOST_DEALS:
-            raise ValueError(f"--deals {self.deals}: 2 … {MOST_DEALS:,}")
+            raise ValueError(f"deals = {self.deals} is not allowed; allowed: 2 … {MOST_DEALS:,}")
         rules = self.the_rules()
         states = situation(
             rules,

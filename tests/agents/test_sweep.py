@@ -1,10 +1,13 @@
 """Sweeps: values are checked before anything is trained, and a sweep that was cut goes on."""
 
 import csv
+import dataclasses
 import json
 
 import pytest
 
+from agents.evaluation import benchmark
+from agents.evaluation.exploit import Exploitation
 from agents.evaluation.options import ConfigError
 from agents.training import cli, trial
 from agents.training.config import KnockPpoConfig
@@ -66,6 +69,27 @@ def test_a_sweep_goes_on_where_it_was_and_can_grow(tmp_path, capsys, monkeypatch
         assert row["hidden"] in ("[8]", "[4, 4]")
     config = (tmp_path / "runs" / "sw" / "trial-2" / "config.yaml").read_text("utf-8")
     assert f"learning_rate: {found[1]['learning_rate']}" in config
+
+
+@pytest.mark.parametrize("part", ["benchmark", "exploiters"])
+def test_a_policy_whose_measuring_is_stopped_gets_no_report(part, tmp_path, monkeypatch, capsys):
+    base, _, _ = files(tmp_path)
+    words = [base, "--benchmark.deals", "8", "--benchmark.exploit-deals", "8"]
+    words += ["--benchmark.players", "2"]
+    if part == "benchmark":
+        whole = benchmark.run
+        monkeypatch.setattr(
+            benchmark, "run", lambda *a, **more: dataclasses.replace(whole(*a, **more), planned=8)
+        )
+    else:
+        none = Exploitation("some", 2, 8, (), None, interrupted=True)
+        monkeypatch.setattr(cli, "exploit", lambda *a, **more: none)
+    assert cli.main(words) == 130
+    folder = tmp_path / "runs" / "base-1"
+    assert not (folder / "card.md").exists()
+    monkeypatch.undo()
+    assert cli.main(["--resume", str(folder)]) == 0
+    assert (folder / "card.md").exists()
 
 
 def test_a_sweep_of_something_else_is_refused(tmp_path, capsys):

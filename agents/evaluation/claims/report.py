@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import matplotlib as mpl
@@ -40,6 +41,10 @@ EXPLANATIONS = {
     "undecided": "some figures are too close to the limit to say",
     "does not apply": "it says nothing about these rules",
 }
+
+
+ON_PAGE = 4
+"""Columns of the table of verdicts that a page shows."""
 
 
 def number(unit: Unit, value: float) -> str:
@@ -268,7 +273,13 @@ def _short(text: str) -> str:
 
 def sections(checked: Checked) -> list[Section]:
     """The page: verdicts, then every claim."""
-    found = [Section("Verdicts", [verdict_table(checked)])]
+    table = verdict_table(checked)
+    short = replace(  # what is left out stands with each claim
+        table,
+        columns=table.columns[:ON_PAGE],
+        rows=tuple(row[:ON_PAGE] for row in table.rows),
+    )
+    found = [Section("Verdicts", [short])]
     for verdict in checked.verdicts:
         pictures = []
         if any(finding.figure is not None for finding in verdict.findings):
