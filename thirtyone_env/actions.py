@@ -131,6 +131,16 @@ def is_legal(state: State, action: int) -> bool:
 
 
 @inlined_kernel
+def is_among(words: int, cards: int, action: int) -> bool:
+    """Whether an action (card format) is one of some named ones or of those with some cards."""
+    if action < 0 or action >= NUM_ACTIONS:
+        return False
+    if action < FIRST_CARD:
+        return (words >> action) & 1 == 1
+    return cards & np.int64(BIT[action - FIRST_CARD]) != 0
+
+
+@inlined_kernel
 def ends_on_empty_stock(state: State) -> bool:
     """Whether a knock or a pass now ends the round at once (`stock_out = "showdown"`)."""
     return (

@@ -19,7 +19,10 @@ from thirtyone_env.actions import (
     KNOCK,
     NUM_ACTIONS,
     NUM_SLOT_ACTIONS,
+    is_among,
     is_legal,
+    legal_cards,
+    legal_words,
     may_knock,
 )
 from thirtyone_env.bots import Book, bot_action, by_rules, check_seats, controller, going_on
@@ -35,6 +38,7 @@ from thirtyone_env.observation import (
     observe_compact,
     observe_full,
     own_value,
+    put_legal,
     write_mask,
     write_slot_mask,
 )
@@ -57,6 +61,8 @@ LEAST_MATCHES = 64
 """Whole matches below which another thread costs more than it gains."""
 CONTINUE_OR_KNOCK = 2
 """Number of actions of a seat that decides about knocking only: 0 goes on, 1 knocks."""
+UNKNOWN = -1
+"""Instead of the named actions that are legal in a row: its state has to be asked."""
 NO_ACTION, DEAL = -1, -2
 """Instead of an engine's action: let bots play; deal anew, and let nobody play."""
 MOST_PASSED_OVER = 1000
@@ -169,6 +175,7 @@ def play_on(state: State, action: int, book: Any, renewal: int, paid: Any, place
 @entry
 def step_rows(
     states: Any,
+    legal: Any,
     rows: Any,
     book: Any,
     actions: Any,
@@ -186,13 +193,16 @@ def step_rows(
 ) -> None:
     """Take resolved decisions, let bots play, and write what the seats to act see.
 
-    Arrays without columns or places are not written.
+    Arrays without columns or places are not written. What is legal next is kept where the mask says
+    it in the engine's own terms.
     """
     for number in range(first, after):
         place = number & PLACES
         next_row = rows[min(place + AHEAD, after - 1) & PLACES]
         prefetch(states, next_row & PLACES, "hands", "controllers")
-        state = states[rows[place] & PLACES]
+        row = rows[place] & PLACES
+        state = states[row]
+        legal[row, 0] = UNKNOWN
         action = np.int64(actions[place])
         if action == DEAL:
             start_match(state)
@@ -206,11 +216,27 @@ def step_rows(
         if mask.shape[1]:
             naming = naming_for(state, seat, canonical)
             knock_only = live and state.controllers[seat].ask == ASK_KNOCK
-            put_mask(state, naming, knock_only, slots, mask, place)
+            if knock_only or slots or canonical:
+                put_mask(state, naming, knock_only, slots, mask, place)
+            else:
+                words, cards = legal_words(state), legal_cards(state)
+                put_legal(words, cards, IDENTITY, mask, place)
+                legal[row, 0], legal[row, 1] = words, cards
             if full.shape[1]:
                 observe_full(state, seat, naming, full, place)
         if compact.shape[1]:
             observe_compact(state, seat, compact, place)
+
+
+@entry
+def first_doubtful(legal: Any, rows: Any, actions: Any) -> int:
+    """The first place whose action is not known to be legal, or −1; states are not looked at."""
+    for place in range(len(rows)):
+        row = rows[place] & PLACES
+        words = legal[row, 0]
+        if words == UNKNOWN or not is_among(words, legal[row, 1], actions[place]):
+            return place
+    return -1
 
 
 @entry
@@ -394,17 +420,30 @@ class Tables:
     ) -> None:
         self.size = len(matches)
         self.threads = checked_threads(threads)
-        self.states: np.ndarray = new_states(rules, num_players, self.size)
+        self._states: np.ndarray = new_states(rules, num_players, self.size)
+        self._most_seats = int(self._states["num_players"].max(initial=0))
+        self._legal = np.full((self.size, 2), UNKNOWN, np.int64)
+        self._handed_out = False
         self.book = Book()
-        self.states["seed"] = checked_seed(seed)
+        self._states["seed"] = checked_seed(seed)
         self._all = np.arange(self.size)
         self._resolved = np.empty(self.size, np.int64)
-        self.states["phase"] = Phase.OVER
+        self._states["phase"] = Phase.OVER
         if deal:
             self._start(self._all, np.asarray(matches))
 
+    @property
+    def states(self) -> np.ndarray:
+        """STATE[B]: the states themselves, to be read and changed.
+
+        Whoever has had them may change them at any time, so that from then on `act` and `step` ask
+        the states what is legal; before, they know it from the last step, which is quicker.
+        """
+        self._handed_out = True
+        return self._states
+
     def _start(self, rows: np.ndarray, matches: np.ndarray) -> None:
-        self.states["match"][rows] = matches
+        self._states["match"][rows] = matches
         self._go_on(rows, np.full(len(rows), DEAL))
 
     def _go_on(self, rows: np.ndarray, resolved: np.ndarray) -> None:
@@ -415,11 +454,11 @@ class Tables:
         """Take resolved decisions in rows, spread over the threads."""
         book = self.book.array
         if self.threads == 1:
-            step_rows(self.states, rows, book, resolved, *arguments, 0, len(rows))
+            step_rows(self._states, self._legal, rows, book, resolved, *arguments, 0, len(rows))
         else:
+            kept = self._states, self._legal
             self._spread(
-                lambda a, b: step_rows(self.states, rows, book, resolved, *arguments, a, b),
-                len(rows),
+                lambda a, b: step_rows(*kept, rows, book, resolved, *arguments, a, b), len(rows)
             )
 
     def _spread(self, work: Callable[[int, int], None], size: int) -> None:
@@ -439,9 +478,10 @@ class Tables:
         """
         rows = self._all if rows is None else np.asarray(rows)
         seats = np.asarray(seats)
+        self._legal[rows, 0] = UNKNOWN
         if isinstance(controllers, np.ndarray) and controllers.dtype == CONTROLLER:
             self.book.check(controllers["entry"])
-            self.states["controllers"][rows, seats] = controllers
+            self._states["controllers"][rows, seats] = controllers
             return
         names = np.asarray(controllers)
         rows, seats, names = np.broadcast_arrays(rows, seats, names)
@@ -453,17 +493,17 @@ class Tables:
         """Put a bot on seats; its tables are those of the rules of each row."""
         found = controller(name)
         if found["entry"] == 0:
-            self.states["controllers"][rows, seats] = found
+            self._states["controllers"][rows, seats] = found
             return
-        for players in np.unique(self.states["num_players"][rows]).tolist():
+        for players in np.unique(self._states["num_players"][rows]).tolist():
             check_seats(name, players)
-        for rules, places in by_rules(self.states, rows):
+        for rules, places in by_rules(self._states, rows):
             found = controller(name, rules, self.book)
-            self.states["controllers"][rows[places], seats[places]] = found
+            self._states["controllers"][rows[places], seats[places]] = found
 
     def _find_tables_again(self, rows: np.ndarray) -> None:
         """Let the bots of rows whose rules have changed look up tables of the new ones."""
-        entries = self.states["controllers"]["entry"][rows]
+        entries = self._states["controllers"]["entry"][rows]
         for number in np.unique(entries[entries > 0]).tolist():
             mine, seats = np.nonzero(entries == number)
             self._seat(rows[mine], seats, self.book.name_of(number))
@@ -488,23 +528,25 @@ class Tables:
                 suffice for.
         """
         rows = _distinct_rows(rows, self.size)
+        self._legal[rows, 0] = UNKNOWN
         if rules is not None or num_players is not None:
-            numbers = self.states["num_players"][rows] if num_players is None else num_players
+            numbers = self._states["num_players"][rows] if num_players is None else num_players
             if rules is None:
                 self._check_seats(rows, np.asarray(numbers))
-                self.states["num_players"][rows] = numbers
+                self._states["num_players"][rows] = numbers
             else:
                 fresh = new_states(rules, numbers, len(rows))
-                self.states["rules"][rows] = fresh["rules"]
-                self.states["num_players"][rows] = fresh["num_players"]
+                self._states["rules"][rows] = fresh["rules"]
+                self._states["num_players"][rows] = fresh["num_players"]
                 self._find_tables_again(rows)
+            self._most_seats = int(self._states["num_players"].max(initial=0))
             for name in _SEAT_FIELDS:  # nothing stays of seats that there are no longer
-                self.states[name][rows] = 0
+                self._states[name][rows] = 0
         self._start(rows, np.asarray(matches))
 
     def _check_seats(self, rows: np.ndarray, numbers: np.ndarray) -> None:
         """The decks suffice for these numbers of seats."""
-        rules = self.states["rules"][rows]
+        rules = self._states["rules"][rows]
         spare = np.where(rules["exchange"] == 1, 3, 2)
         most = np.minimum((rules["deck_size"] - spare) // rules["hand_size"], MAX_SEATS)
         whole = np.issubdtype(numbers.dtype, np.integer)
@@ -535,7 +577,7 @@ class Tables:
     def _checked(
         self, rows: np.ndarray, actions: Any, canonical: bool, slots: bool, most_seats: int
     ) -> np.ndarray:
-        """int64[N], valid until the next call: the engine's actions for legal outside decisions."""
+        """int64[N], to be used at once: the engine's actions for legal outside decisions."""
         actions = np.atleast_1d(np.asarray(actions))
         if actions.dtype.kind not in "iu" or actions.shape != rows.shape:
             raise ValueError(
@@ -543,12 +585,15 @@ class Tables:
                 f"of {len(rows)} rows"
             )
         actions = np.ascontiguousarray(actions, np.int64)
+        if not (self._handed_out or slots or canonical) and self._most_seats <= most_seats:
+            if first_doubtful(self._legal, rows, actions) < 0:
+                return actions
         resolved = self._resolved[: len(rows)]
         bad = resolve_actions(
-            self.states, rows, self.book.array, actions, resolved, canonical, slots, most_seats
+            self._states, rows, self.book.array, actions, resolved, canonical, slots, most_seats
         )
         if bad >= 0:
-            seats = self.states["num_players"][rows[bad]]
+            seats = self._states["num_players"][rows[bad]]
             if seats > most_seats:
                 raise ValueError(f"seen: {most_seats} seats; row {rows[bad]} has {seats}")
             legal = np.flatnonzero(self.action_mask(rows[bad], slots=slots, canonical=canonical)[0])
@@ -581,7 +626,7 @@ class Tables:
             return np.zeros((size, COMPACT_SIZE), np.float32), mask
         if format != "full":
             raise ValueError(f"observation format {format!r}; allowed: 'full' or 'compact'")
-        width = observation_size(int(self.states["num_players"].max()))
+        width = observation_size(int(self._states["num_players"].max()))
         return np.zeros((size, width), np.uint8), mask
 
     def step(
@@ -659,7 +704,7 @@ class Tables:
             ValueError: for an unknown format, or an array of another shape, type or order.
         """
         rows = _rows(rows, self.size)
-        states = self.states
+        states = self._states
         if format == "compact":
             seen = _output(out, (len(rows), COMPACT_SIZE), np.float32)
             self._spread(lambda a, b: observe_compact_rows(states, rows, seen, a, b), len(rows))
@@ -685,7 +730,7 @@ class Tables:
         """
         rows = _rows(rows, self.size)
         mask = _output(out, (len(rows), NUM_SLOT_ACTIONS if slots else NUM_ACTIONS), np.int8)
-        states = self.states
+        states = self._states
         self._spread(lambda a, b: mask_rows(states, rows, mask, canonical, slots, a, b), len(rows))
         return mask
 
@@ -703,41 +748,41 @@ class Tables:
             raise ValueError(f"payoff {kind!r}; allowed: 'match', 'lives' or 'equity'")
         paid = _output(out, (len(rows), MAX_SEATS), np.float64)
         if kind == "lives":
-            paid[:] = self.states["lives_payoff"][rows]
+            paid[:] = self._states["lives_payoff"][rows]
         else:
-            payoff_rows(self.states, rows, 0 if kind == "match" else 2, paid)
+            payoff_rows(self._states, rows, 0 if kind == "match" else 2, paid)
         return paid
 
     @property
     def over(self) -> np.ndarray:
         """bool[B]: the match is over."""
-        return self.states["phase"] == Phase.OVER
+        return self._states["phase"] == Phase.OVER
 
     @property
     def waiting(self) -> np.ndarray:
         """int8[B]: the seat that must act, NOBODY (−1) where the match is over."""
-        return np.where(self.over, np.int8(NOBODY), self.states["seat"])
+        return np.where(self.over, np.int8(NOBODY), self._states["seat"])
 
     @property
     def rounds(self) -> np.ndarray:
         """int32[B]: index of the round in progress."""
-        return self.states["round_number"].copy()
+        return self._states["round_number"].copy()
 
     @property
     def winner(self) -> np.ndarray:
         """int8[B]: the winning seat, NOBODY (−1) without one."""
-        return self.states["winner"].copy()
+        return self._states["winner"].copy()
 
     @property
     def waiting_turn(self) -> np.ndarray:
         """int16[B]: turns that the seat to act has taken in this round."""
-        return self.states["own_turns"][self._all, self.states["seat"]]
+        return self._states["own_turns"][self._all, self._states["seat"]]
 
     @property
     def waiting_value(self) -> np.ndarray:
         """int16[B]: value of the hand of the seat to act, in half points."""
         out = np.empty(self.size, np.int16)
-        value_rows(self.states, self._all, out)
+        value_rows(self._states, self._all, out)
         return out
 
 

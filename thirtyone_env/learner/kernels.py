@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from thirtyone_env._jit import entry, inlined_kernel, kernel, prefetch
-from thirtyone_env.actions import PASS, is_legal
-from thirtyone_env.arena import AHEAD, naming_for, outside_action, waits_outside
+from thirtyone_env.actions import PASS, is_among, is_legal, legal_cards, legal_words
+from thirtyone_env.arena import AHEAD, UNKNOWN, naming_for, outside_action, waits_outside
 from thirtyone_env.bots import bot_action
 from thirtyone_env.engine import apply, deal_next
 from thirtyone_env.engine.rounds import prepare_match, set_first_dealer
@@ -16,7 +16,7 @@ from thirtyone_env.game import payoff
 from thirtyone_env.observation import (
     observe_compact,
     observe_full,
-    write_mask,
+    put_legal,
     write_slot_mask,
 )
 from thirtyone_env.rng import USE_SEAT, below, derive
@@ -42,6 +42,8 @@ LEARNER = _record(
     [
         ("paid", np.float64),  # payoff of the learner that rewards have been paid for
         ("reward", np.float64),  # of the last step
+        ("words", np.int64),  # legal named actions of the engine, UNKNOWN where not kept
+        ("cards", np.int64),  # legal cards
         ("round_number", np.int32),  # when it was paid
         ("line_up", np.int32),  # number of the opponents' line-up
         ("start", np.int32),  # number of the situation that its matches begin with
@@ -160,8 +162,11 @@ def put_mask(state: State, me: Any, view: Any, naming: int, mask: Any, row: int)
     if me.status == DECIDES and not view.knock_only:
         if view.slots:
             write_slot_mask(state, naming, mask, row)
-        else:
-            write_mask(state, naming, mask, row)
+            return
+        words, cards = legal_words(state), legal_cards(state)
+        put_legal(words, cards, naming, mask, row)
+        if not view.canonical:
+            me.words, me.cards = words, cards
         return
     for action in range(mask.shape[1]):
         mask[row, action] = 0
@@ -192,6 +197,8 @@ def learner_action(state: State, me: Any, view: Any, book: Any, action: int) -> 
         return FINISH if view.knock_only or action == PASS else ILLEGAL
     if me.status != DECIDES:
         return ILLEGAL
+    if me.words != UNKNOWN:
+        return action if is_among(me.words, me.cards, action) else ILLEGAL
     naming = naming_for(state, np.int64(me.seat), bool(view.canonical))
     found = outside_action(state, action, naming, bool(view.slots), book)
     return found if is_legal(state, found) else ILLEGAL
@@ -213,7 +220,8 @@ def resolve_rows(
     bad = -1
     for place in range(first, after):
         row = rows[place]
-        prefetch(states, rows[min(place + AHEAD, after - 1)], "hands", "controllers")
+        if learners[row].words == UNKNOWN:
+            prefetch(states, rows[min(place + AHEAD, after - 1)], "hands", "controllers")
         action = learner_action(states[row], learners[row], view[0], book, np.int64(actions[place]))
         resolved[place] = action
         if action == ILLEGAL and bad < 0:
@@ -248,6 +256,7 @@ def play_rows(
         row, action = rows[place], np.int64(actions[place])
         prefetch(states, rows[min(place + AHEAD, after - 1)], "hands", "controllers")
         state, me = states[row], learners[row]
+        me.words = UNKNOWN
         if action == BEGIN:
             dealer = np.int64(dealers[me.start])
             begin(state, starts[me.start], dealer, me, view[0], controllers)

@@ -26,6 +26,7 @@ from thirtyone_env.observation.layout import (
 from thirtyone_env.observation.masks import (
     agent_action,
     engine_action,
+    put_legal,
     write_mask,
     write_slot_mask,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "observe_compact",
     "observe_full",
     "own_value",
+    "put_legal",
     "seen_space",
     "slices",
     "write_mask",

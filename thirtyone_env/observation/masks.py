@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env._jit import kernel, put_flags
+from thirtyone_env._jit import inlined_kernel, kernel, put_flags
 from thirtyone_env.actions import (
     FIRST_CARD,
     NUM_SLOT_ACTIONS,
@@ -19,13 +19,18 @@ from thirtyone_env.cards import BIT, NO_CARD, lowest, nth_card, place_of, side_b
 from thirtyone_env.state import State
 
 
+@inlined_kernel
+def put_legal(words: int, cards: int, naming: int, out: Any, row: int) -> None:
+    """Write some named actions and some cards into a row of a mask (card format)."""
+    cards = side_by_side(rename_set(cards, naming))
+    put_flags(out, row, 0, words | cards << FIRST_CARD, 64)
+    out[row, 64] = cards >> (64 - FIRST_CARD)
+
+
 @kernel
 def write_mask(state: State, naming: int, out: Any, row: int) -> None:
     """Write the legal actions of the seat to act into a row (card format)."""
-    words, legal = legal_words(state), legal_cards(state)
-    legal = side_by_side(rename_set(legal, naming))
-    put_flags(out, row, 0, words | legal << FIRST_CARD, 64)
-    out[row, 64] = legal >> (64 - FIRST_CARD)
+    put_legal(legal_words(state), legal_cards(state), naming, out, row)
 
 
 @kernel
