@@ -40,7 +40,11 @@ Function = Callable[..., Any]
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """No kernel allocates: without numba's runtime no array that is handed on is counted."""
-_INNER = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER = _OPTIONS | {
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "forceinline": False,  # said, since numba hands a caller's options on to what it calls
+}
 
 
 class _PartLibrary(codegen.JITCodeLibrary):
@@ -88,6 +92,9 @@ class _EntryLibrary(codegen.JITCodeLibrary):
         options = llvm.create_pipeline_tuning_options(3)
         options.loop_vectorization = options.slp_vectorization = False
         options.loop_unrolling = False
+        for function in self._final_module.functions:
+            if function.linkage == llvm.Linkage.linkonce_odr:
+                function.linkage = llvm.Linkage.internal  # what has one caller may go into it
         builder = llvm.create_pass_builder(self._codegen._tm, options)
         builder.getModulePassManager().run(self._final_module, builder)
 
@@ -127,7 +134,7 @@ def inlined_kernel(function: Function) -> Function:
 
     LLVM leaves most kernels as calls, which cost as much as the little work between them.
     """
-    return numba.njit(**_INNER, forceinline=True)(function)
+    return numba.njit(**_INNER | {"forceinline": True})(function)
 
 
 def wrapping_kernel(function: Function) -> Function:
