@@ -12,12 +12,13 @@ found without a HOME and beside a read-only install, and a damaged file in it is
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import logging
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,8 @@ _INNER["pipeline_class"] = _PartCompiler
 class _EntryLibrary(codegen.JITCodeLibrary):
     """An entry with all that it calls, made for loops through a few seats or cards.
 
-    Vectors of such loops, and loops unrolled, are no quicker and take long to make.
+    Vectors of such loops, and loops unrolled, are no quicker and take long to make. Nobody else can
+    call what an entry calls: where that has one caller, LLVM sets it in there.
     """
 
     def _optimize_final_module(self) -> None:
@@ -94,7 +96,7 @@ class _EntryLibrary(codegen.JITCodeLibrary):
         options.loop_unrolling = False
         for function in self._final_module.functions:
             if function.linkage == llvm.Linkage.linkonce_odr:
-                function.linkage = llvm.Linkage.internal  # what has one caller may go into it
+                function.linkage = llvm.Linkage.internal
         builder = llvm.create_pass_builder(self._codegen._tm, options)
         builder.getModulePassManager().run(self._final_module, builder)
 
@@ -111,7 +113,20 @@ class _EntryCompiler(compiler.Compiler):
     def compile_extra(self, function: Function) -> Any:
         self.state.library = _EntryLibrary(self.state.targetctx.codegen(), function.__qualname__)
         self.state.library.enable_object_caching()
-        return super().compile_extra(function)
+        with _no_collections():
+            return super().compile_extra(function)
+
+
+@contextlib.contextmanager
+def _no_collections() -> Iterator[None]:
+    """Let Python's collector rest: compiling makes millions of objects, hardly any in circles."""
+    rests = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if rests:
+            gc.enable()
 
 
 ENTRY_OPTIONS: dict[str, Any] = _OPTIONS | {

@@ -65,7 +65,7 @@ def may_pass(state: State) -> bool:
     return allowed == PASS_ALWAYS or (allowed == PASS_FINAL_TURN and state.knocker != NOBODY)
 
 
-@kernel
+@inlined_kernel
 def legal_words(state: State) -> int:
     """The legal actions among the nine named ones, one bit an action."""
     phase = state.phase

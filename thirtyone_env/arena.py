@@ -102,6 +102,14 @@ def advance(state: State, action: int, book: Any) -> None:
 
 
 @kernel
+def seat_action(state: State, action: int, naming: int, slots: bool) -> int:
+    """The engine's action for one of a seat that decides everything; −1 where there is none."""
+    if action < 0 or action >= (NUM_SLOT_ACTIONS if slots else NUM_ACTIONS):
+        return -1
+    return engine_action(state, action, naming, slots)
+
+
+@kernel
 def outside_action(state: State, action: int, naming: int, slots: bool, book: Any) -> int:
     """The engine's action for an outside decision; −1 where there is no such action."""
     if state.phase == Phase.OVER:
@@ -110,9 +118,7 @@ def outside_action(state: State, action: int, naming: int, slots: bool, book: An
         if action == 1:
             return KNOCK
         return going_on(state, book) if action == 0 else -1
-    if action < 0 or action >= (NUM_SLOT_ACTIONS if slots else NUM_ACTIONS):
-        return -1
-    return engine_action(state, action, naming, slots)
+    return seat_action(state, action, naming, slots)
 
 
 @inlined_kernel
@@ -199,7 +205,8 @@ def step_rows(
     for number in range(first, after):
         place = number & PLACES
         next_row = rows[min(place + AHEAD, after - 1) & PLACES]
-        prefetch(states, next_row & PLACES, "hands", "controllers")
+        prefetch(states, next_row & PLACES, "hands", "discards")
+        prefetch(states, next_row & PLACES, "table", "controllers")
         row = rows[place] & PLACES
         state = states[row]
         legal[row, 0] = UNKNOWN

@@ -51,7 +51,7 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def __init__(
         self,
-        num_envs: int,
+        num_envs: int | Literal["auto"],
         *,
         autoreset_mode: str | AutoresetMode,
         copy: bool,
@@ -72,7 +72,7 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._display = Display(render_mode)
         check_choice("render_perspective", render_perspective, ("own", "all"))
         self._core = Learners(num_envs, **options)
-        self.num_envs = num_envs
+        self.num_envs = num_envs = self._core.size
         self.rules, self.num_players = self._core.rules, self._core.num_players
         self.autoreset_mode = mode
         self.metadata = {
@@ -383,7 +383,8 @@ class ThirtyOneVectorEnv(_LearnerVectorEnv):
     """`ThirtyOne-v0` in one batch; made by ``gymnasium.make_vec("ThirtyOne-v0", num_envs=B)``.
 
     Args:
-        num_envs: B.
+        num_envs: B; ``"auto"``: as many as one core steps at full speed, a number that depends on
+            the seats alone, so that training repeats on every machine.
         autoreset_mode: ``"next_step"``, ``"same_step"`` or ``"disabled"``, or Gymnasium's own.
         copy: whether arrays are handed out as new ones; if not, they are the environment's own
             buffers, overwritten by the next step.
@@ -400,7 +401,7 @@ class ThirtyOneVectorEnv(_LearnerVectorEnv):
 
     def __init__(
         self,
-        num_envs: int = 1,
+        num_envs: int | Literal["auto"] = 1,
         rules: str | Rules | Mapping[str, Any] = "danish",
         num_players: int = 4,
         opponents: Any = "threshold:25",
@@ -420,7 +421,7 @@ class ThirtyOneVectorEnv(_LearnerVectorEnv):
         max_episode_steps: int | None = None,
     ) -> None:
         super().__init__(
-            checked_number("num_envs", num_envs, 1, 1 << 31),
+            num_envs,
             rules=rules,
             num_players=num_players,
             opponents=opponents,
@@ -456,7 +457,7 @@ class KnockTimingVectorEnv(_LearnerVectorEnv):
 
     def __init__(
         self,
-        num_envs: int = 1,
+        num_envs: int | Literal["auto"] = 1,
         rules: str | Rules | Mapping[str, Any] = "danish",
         num_players: int = 4,
         opponents: Any = "threshold:25",
@@ -477,7 +478,7 @@ class KnockTimingVectorEnv(_LearnerVectorEnv):
     ) -> None:
         check_choice("draws", draws, tuple(DRAWS))
         super().__init__(
-            checked_number("num_envs", num_envs, 1, 1 << 31),
+            num_envs,
             rules=rules,
             num_players=num_players,
             opponents=opponents,

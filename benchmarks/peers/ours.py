@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -48,12 +49,13 @@ def batch(see: bool = True, copy: bool = False) -> Measurement:
 
     for _ in range(BURN_IN):
         chosen()
-    begun = tables.states.copy()
+    begun = deepcopy(tables)
     actions = [chosen() for _ in range(STEPS)]
     ended = tables.states.copy()
 
     def restore() -> None:
-        tables.states[:] = begun
+        nonlocal tables
+        tables = deepcopy(begun)
 
     def play() -> tuple[np.ndarray, np.ndarray]:
         nonlocal seen, mask

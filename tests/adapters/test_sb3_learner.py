@@ -379,6 +379,7 @@ def test_calls_and_values_are_checked():
 def test_rows_can_be_left_to_the_number_of_seats():
     assert ThirtyOneVecEnv("auto").num_envs == 512
     assert ThirtyOneVecEnv("auto", num_players=9).num_envs == 256
+    assert ThirtyOneVecEnv("auto", observation_format="compact").num_envs == 512
     assert KnockTimingVecEnv("auto", num_players=2).num_envs == 512
 
 

@@ -23,7 +23,7 @@ IDS = ("ThirtyOne-v0", "KnockTiming-v0")
 MODES = tuple(AutoresetMode)
 
 
-def native(name: str, rows: int, mode: Any = AutoresetMode.NEXT_STEP, **options: Any) -> Any:
+def native(name: str, rows: int | str, mode: Any = AutoresetMode.NEXT_STEP, **options: Any) -> Any:
     return gymnasium.make_vec(
         name,
         num_envs=rows,
@@ -269,6 +269,18 @@ def test_without_copies_the_buffers_are_the_same_and_the_play_too():
         assert again["observation"] is other["observation"]
         same(seen, again)
         same(results, others)
+
+
+def test_the_number_of_rows_can_be_left_to_the_number_of_seats():
+    assert native("ThirtyOne-v0", "auto", observation_format="compact").num_envs == 512
+    assert native("KnockTiming-v0", "auto", num_players=2).num_envs == 512
+    envs = native("ThirtyOne-v0", "auto", num_players=9)
+    observations, infos = envs.reset(seed=1)
+    envs.step(np.argmax(infos["action_mask"], axis=1))
+    assert len(observations["observation"]) == envs.num_envs == 256
+    for wrong in ("many", 0, -1, 2.5, True):
+        with pytest.raises(ValueError, match="num_envs"):
+            ThirtyOneVectorEnv(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("threads", [2, 3])

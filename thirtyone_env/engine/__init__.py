@@ -47,7 +47,7 @@ def apply(state: State, action: int) -> None:
         judge_round(state)
 
 
-@kernel
+@inlined_kernel
 def deal_next(state: State) -> None:
     """Deal the next round; a dealt blitz may end it at once."""
     next_round(state)
@@ -55,7 +55,7 @@ def deal_next(state: State) -> None:
         judge_round(state)
 
 
-@kernel
+@inlined_kernel
 def run_on(state: State) -> None:
     """Deal until somebody must decide or the match is over."""
     while state.phase == Phase.ROUND_OVER:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thirtyone_env._jit import inlined_kernel, kernel
+from thirtyone_env._jit import inlined_kernel
 from thirtyone_env.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD, ends_on_empty_stock
 from thirtyone_env.cards import BIT, BIT_OR_NOTHING, NO_CARD
 from thirtyone_env.engine.deck import next_card, recycle
@@ -76,7 +76,7 @@ def discard(state: State, card: int) -> None:
         end_draw_turn(state)
 
 
-@kernel
+@inlined_kernel
 def knock_or_pass(state: State, knocks: bool) -> None:
     """Let the turn go by, with or without a knock."""
     final = ends_on_empty_stock(state)

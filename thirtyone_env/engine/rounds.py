@@ -89,7 +89,7 @@ def clear_round(state: State) -> None:
     state.dealt_in = state.in_play
 
 
-@kernel
+@inlined_kernel
 def deal_hands(state: State) -> None:
     """One card at a time, from the dealer's left; then the upcard of the draw family."""
     upcards = 0 if state.rules.exchange else 1
@@ -137,7 +137,7 @@ def holds_blitz(state: State, seat: int) -> bool:
     return hand_value(np.int64(state.hands[seat]), state.rules) >= state.rules.blitz_value
 
 
-@kernel
+@inlined_kernel
 def any_blitz(state: State) -> bool:
     """Whether anybody in play holds a blitz."""
     for seat in range(state.num_players):
@@ -242,7 +242,7 @@ def lowest_in_order(state: State, among: int) -> int:
     return seats
 
 
-@kernel
+@inlined_kernel
 def lowest_seats(state: State) -> int:
     """The seats with the lowest hand of all in play."""
     least = np.int64(1 << 40)
@@ -296,7 +296,7 @@ def blitz_losses(state: State) -> None:
             state.losses[seat] = 1
 
 
-@kernel
+@inlined_kernel
 def judge_round(state: State) -> None:
     """Judge the round that has ended, take lives, and ask about buy-ins."""
     end = np.int64(state.end)
@@ -312,7 +312,7 @@ def judge_round(state: State) -> None:
         ask_next_buy_in(state)
 
 
-@kernel
+@inlined_kernel
 def pay_lives(state: State) -> None:
     """Add the round's life swings: the average loss of the others in play minus the own."""
     total = 0
@@ -327,7 +327,7 @@ def pay_lives(state: State) -> None:
             state.lives_payoff[seat] += (total - own) / others - own
 
 
-@kernel
+@inlined_kernel
 def take_lives(state: State) -> None:
     """Take the lives; `pending` are those whom that would eliminate."""
     pending = 0

@@ -61,7 +61,7 @@ from thirtyone_env.observation import (
 from thirtyone_env.policy import Bot, KernelBot, Policy, make_bot
 from thirtyone_env.rules import MAX_SEATS, Rules, resolve_rules
 from thirtyone_env.search import is_search
-from thirtyone_env.state import CONTROLLER, NOBODY, STATE
+from thirtyone_env.state import CONTROLLER, NOBODY, STATE, fitting_rows
 from thirtyone_env.threads import checked_threads, spread
 
 Opponent = str | Policy
@@ -141,7 +141,8 @@ class Learners:
     """B matches with one learner each.
 
     Args:
-        size: B.
+        size: B; ``"auto"``: as many as one core steps at full speed, a number that depends on the
+            seats alone, so that play repeats on every machine.
         rules: a preset's name, a `Rules`, or a mapping of fields.
         num_players: S.
         opponents: a bot's name or a policy for all other seats, or S − 1 of them, clockwise after
@@ -168,7 +169,7 @@ class Learners:
 
     def __init__(
         self,
-        size: int,
+        size: int | Literal["auto"],
         *,
         rules: str | Rules | Mapping[str, Any] = "danish",
         num_players: int = 4,
@@ -188,10 +189,12 @@ class Learners:
         for name, allowed in CHOICES.items():
             check_choice(name, given[name], allowed)
         check_choice("draws", draws, (None, *DRAWS))
-        self.size = checked_number("num_envs", size, 1, 1 << 31)
         self.threads = checked_threads(threads)
         self.rules = resolve_rules(rules)
         self.num_players = self.rules.check_seats(num_players)
+        if isinstance(size, str) and size == "auto":
+            size = fitting_rows(observation_size(self.num_players))
+        self.size = size = checked_number("num_envs", size, 1, 1 << 31)
         self.episode, self.illegal, self.draws = episode, illegal, draws
         self.reward = reward or ("match" if episode == "match" else "lives")
         self._learner_controller = controller("external" if draws is None else f"knock:{draws}")
@@ -203,6 +206,7 @@ class Learners:
         self._view["canonical"] = canonical_suits
         self._view["knock_only"] = draws is not None
         self._view["slowly"] = watcher is not None
+        self._knocking = None if draws is None else True
         self.watcher = watcher
         self.slots, self.canonical = action_format == "slot", bool(canonical_suits)
         self.compact = observation_format == "compact"
@@ -392,15 +396,12 @@ class Learners:
             ValueError: for an illegal action under ``illegal="raise"``, or of a policy; no row has
                 changed then, nor by whatever else a policy raises.
         """
-        states, learners, view = self.tables.states, self.learners, self._view
-        book = self.tables.book.array
-        resolved = np.empty(len(rows), np.int64)
+        book, resolved = self.tables.book.array, np.empty(len(rows), np.int64)
+        asked = self.tables.states, self.learners, self._view, self._knocking
         if self.threads == 1:
-            bad = resolve_rows(states, learners, view, book, rows, actions, resolved, 0, len(rows))
+            bad = resolve_rows(*asked, book, rows, actions, resolved, 0, len(rows))
         else:
-            self._run(
-                resolve_rows, len(rows), states, learners, view, book, rows, actions, resolved
-            )
+            self._run(resolve_rows, len(rows), *asked, book, rows, actions, resolved)
             bad = int(np.argmax(resolved == ILLEGAL)) if ILLEGAL in resolved else -1
         if bad >= 0 and self.illegal == "raise":
             raise ValueError(self._complaint(int(rows[bad]), int(actions[bad])))

@@ -8,7 +8,14 @@ import numpy as np
 
 from thirtyone_env._jit import entry, inlined_kernel, kernel, prefetch
 from thirtyone_env.actions import PASS, is_among, is_legal, legal_cards, legal_words
-from thirtyone_env.arena import AHEAD, UNKNOWN, naming_for, outside_action, waits_outside
+from thirtyone_env.arena import (
+    AHEAD,
+    UNKNOWN,
+    naming_for,
+    outside_action,
+    seat_action,
+    waits_outside,
+)
 from thirtyone_env.bots import bot_action
 from thirtyone_env.engine import apply, deal_next
 from thirtyone_env.engine.rounds import prepare_match, set_first_dealer
@@ -156,7 +163,7 @@ def forfeit(me: Any) -> None:
     me.status = TERMINATED
 
 
-@kernel
+@inlined_kernel
 def put_mask(state: State, me: Any, view: Any, naming: int, mask: Any, row: int) -> None:
     """The learner's legal actions; none when its part is over."""
     if me.status == DECIDES and not view.knock_only:
@@ -191,8 +198,11 @@ def show(state: State, me: Any, view: Any, full: Any, compact: Any, mask: Any, r
 
 
 @kernel
-def learner_action(state: State, me: Any, view: Any, book: Any, action: int) -> int:
-    """The engine's action for the learner's; FINISH for one that ends what is decided."""
+def learner_action(state: State, me: Any, view: Any, knocking: Any, book: Any, action: int) -> int:
+    """The engine's action for the learner's; FINISH for one that ends what is decided.
+
+    `knocking` is None where the learner decides everything: then no bot is compiled.
+    """
     if me.status == PENDING:
         return FINISH if view.knock_only or action == PASS else ILLEGAL
     if me.status != DECIDES:
@@ -200,7 +210,10 @@ def learner_action(state: State, me: Any, view: Any, book: Any, action: int) -> 
     if me.words != UNKNOWN:
         return action if is_among(me.words, me.cards, action) else ILLEGAL
     naming = naming_for(state, np.int64(me.seat), bool(view.canonical))
-    found = outside_action(state, action, naming, bool(view.slots), book)
+    if knocking is None:
+        found = seat_action(state, action, naming, bool(view.slots))
+    else:
+        found = outside_action(state, action, naming, bool(view.slots), book)
     return found if is_legal(state, found) else ILLEGAL
 
 
@@ -209,6 +222,7 @@ def resolve_rows(
     states: Any,
     learners: Any,
     view: Any,
+    knocking: Any,
     book: Any,
     rows: Any,
     actions: Any,
@@ -222,7 +236,8 @@ def resolve_rows(
         row = rows[place]
         if learners[row].words == UNKNOWN:
             prefetch(states, rows[min(place + AHEAD, after - 1)], "hands", "controllers")
-        action = learner_action(states[row], learners[row], view[0], book, np.int64(actions[place]))
+        chosen = np.int64(actions[place])
+        action = learner_action(states[row], learners[row], view[0], knocking, book, chosen)
         resolved[place] = action
         if action == ILLEGAL and bad < 0:
             bad = place

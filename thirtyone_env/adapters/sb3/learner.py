@@ -17,8 +17,6 @@ from thirtyone_env.adapters.sb3.batch import BatchVecEnv
 from thirtyone_env.bots import DRAWS
 from thirtyone_env.checks import check_choice, checked_number, checked_seed, known_options
 from thirtyone_env.learner import ILLEGAL, TERMINATED, TRUNCATED, UNDEALT, Learners
-from thirtyone_env.observation import observation_size
-from thirtyone_env.state import fitting_rows
 
 _OPTIONS = (
     "rules",
@@ -72,9 +70,10 @@ class ThirtyOneVecEnv(BatchVecEnv):
                 f"{type(self).__name__} has no option {unknown[0]!r}; options are "
                 f"seed, flatten, threads, {', '.join(self.options)}"
             )
-        if rows == "auto":
-            rows = fitting_rows(observation_size(options.get("num_players", 4)))
-        core = Learners(checked_number("rows", rows, 1, 1 << 31), threads=threads, **options)
+        if rows != "auto":
+            rows = checked_number("rows", rows, 1, 1 << 31)
+        core = Learners(rows, threads=threads, **options)
+        rows = core.size
         self._core, self._flatten = core, flatten
         space = core.observation_space(flatten)
         super().__init__(rows, space, spaces.Discrete(core.num_actions))
