@@ -42,6 +42,7 @@ from thirtyone_env.observation import (
     write_mask,
     write_slot_mask,
 )
+from thirtyone_env.pages import paged
 from thirtyone_env.rules import MAX_SEATS, Rules
 from thirtyone_env.state import (
     ASK_ALL,
@@ -630,11 +631,11 @@ class Tables:
         size = self.size if size is None else size
         mask = np.zeros((size, NUM_SLOT_ACTIONS if slots else NUM_ACTIONS), np.int8)
         if format == "compact":
-            return np.zeros((size, COMPACT_SIZE), np.float32), mask
+            return paged((size, COMPACT_SIZE), np.float32, np.zeros), mask
         if format != "full":
             raise ValueError(f"observation format {format!r}; allowed: 'full' or 'compact'")
         width = observation_size(int(self._states["num_players"].max()))
-        return np.zeros((size, width), np.uint8), mask
+        return paged((size, width), np.uint8, np.zeros), mask
 
     def step(
         self,

@@ -14,6 +14,7 @@ import numpy as np
 
 from thirtyone_env._jit import inlined_kernel, kernel, trailing_zeros
 from thirtyone_env.cards import BIT
+from thirtyone_env.pages import paged
 from thirtyone_env.rules import MAX_SEATS, RULES, Rules
 
 NOBODY = -1
@@ -235,7 +236,7 @@ def new_states(
     Raises:
         ValueError: for a number of seats that the rules do not allow.
     """
-    states = np.zeros(size, STATE)
+    states = paged((size,), STATE, np.zeros)
     all_rules = [rules] * size if isinstance(rules, Rules) else list(rules)
     seats = np.broadcast_to(np.asarray(num_players), (size,))
     for row_rules, number in set(zip(all_rules, seats.tolist(), strict=True)):

@@ -90,7 +90,7 @@ class _LearnerVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._seeds = np.zeros(num_envs, np.uint64)
         self._matches = np.full(num_envs, -1, np.int64)
         self._seeded = np.zeros(num_envs, bool)
-        self._seen, self._mask = self._core.new_outputs()
+        self._seen, self._mask = self._core.new_outputs(lasting=not copy)
         self._max_steps = max_episode_steps
         if max_episode_steps is not None:
             self._max_steps = checked_number("max_episode_steps", max_episode_steps, 1, 1 << 62)

@@ -71,14 +71,14 @@ def class_of(hand: int, classes: int, book: Any) -> int:
     return np.int64(book[classes + hand_index(hand)])
 
 
-@kernel
+@inlined_kernel
 def lookahead_threshold(state: State, book: Any) -> int:
     """The value from which the seat knocks, in half points."""
     turn = min(np.int64(state.own_turns[acting_seat(state)]), 7)
     return np.int64(book[options_of(state, book) + THRESHOLDS + turn])
 
 
-@kernel
+@inlined_kernel
 def cost_of_opening(state: State, card: int, feed: int, high: int) -> int:
     """What it costs to lay a card open: for its points, and where the next player collects it."""
     points = np.int64(RANK_POINTS[card % 13]) if card < LOWEST_JOKER else 22
@@ -124,7 +124,7 @@ def lookahead_discard(state: State, book: Any) -> int:
     return best_by_tie(state, hand, equals)
 
 
-@kernel
+@inlined_kernel
 def worth_of_taking(state: State, hand: int, card: int, book: Any) -> int:
     """What a hand is worth after taking the upcard and laying off the best card for it."""
     entry = entry_of(state)

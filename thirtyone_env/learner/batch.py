@@ -58,6 +58,7 @@ from thirtyone_env.observation import (
     observation_size,
     seen_space,
 )
+from thirtyone_env.pages import paged
 from thirtyone_env.policy import Bot, KernelBot, Policy, make_bot
 from thirtyone_env.rules import MAX_SEATS, Rules, resolve_rules
 from thirtyone_env.search import is_search
@@ -331,12 +332,15 @@ class Learners:
             own,
         )
 
-    def new_outputs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Arrays for `deal` and `step` to write to: uint8 or float32[B, K], int8[B, A]."""
-        if self.compact:
-            seen: np.ndarray = np.empty((self.size, COMPACT_SIZE), np.float32)
-        else:
-            seen = np.empty((self.size, self._size), np.uint8)
+    def new_outputs(self, lasting: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Arrays for `deal` and `step` to write to: uint8 or float32[B, K], int8[B, A].
+
+        Args:
+            lasting: they are written again and again, not handed out after one step.
+        """
+        shape = self.size, COMPACT_SIZE if self.compact else self._size
+        dtype = np.float32 if self.compact else np.uint8
+        seen: np.ndarray = paged(shape, dtype, np.empty) if lasting else np.empty(shape, dtype)
         return seen, np.empty((self.size, self.num_actions), np.int8)
 
     def _outputs(self, seen: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -78,7 +78,7 @@ class ThirtyOneVecEnv(BatchVecEnv):
         space = core.observation_space(flatten)
         super().__init__(rows, space, spaces.Discrete(core.num_actions))
         self._all = np.arange(rows)
-        self._seen, self._mask = core.new_outputs()
+        self._seen, self._mask = core.new_outputs(lasting=True)
         self._actions = np.zeros(rows, np.int64)
         self._nothing: dict[str, Any] = {}
         self._row_seeds = np.zeros(rows, np.uint64)
