@@ -125,10 +125,11 @@ def test_the_first_step_with_a_cold_cache_takes_less_than_thirty_seconds(tmp_pat
 
 @pytest.mark.slow
 def test_the_gymnasium_environment_compiles_the_engine_once(tmp_path):
-    _, log = play(GYMNASIUM_STEP, tmp_path)
+    seconds, log = cpu_seconds(GYMNASIUM_STEP, tmp_path)
     assert len(log) == 1
     kept = sorted(path.name.split("-")[0] for path in tmp_path.rglob("*.nbc"))
     assert kept == ["game.prepare_states", "kernels.play_rows", "kernels.resolve_rows"]
+    assert seconds < 30
 
 
 # --- damage ------------------------------------------------------------------------------------

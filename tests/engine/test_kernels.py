@@ -1,13 +1,18 @@
-"""Kernels neither allocate nor raise, so that they could run where neither is possible."""
+"""Kernels neither allocate nor raise, so that they could run where neither is possible.
+
+And only those that say so are set in where they are called.
+"""
 
 from __future__ import annotations
 
 import ast
 from pathlib import Path
 
+import numba
 import pytest
 
 import thirtyone_env
+from thirtyone_env._jit import INTERPRETED, entry, inlined_kernel, kernel
 
 PACKAGE = Path(thirtyone_env.__file__).parent
 MARKS = ("kernel", "inlined_kernel", "wrapping_kernel", "entry")
@@ -125,3 +130,29 @@ def test_a_kernel_that_does_is_found(line):
     text = f"@kernel\ndef spoilt(state):\n    if state.seat:\n        {line}\n    return 0\n"
     assert faults({"spoilt.py": text}) != []
     assert faults({"host.py": text.replace("@kernel\n", "")}) == []
+
+
+@kernel
+def plain(number):
+    """A kernel that an inlined one calls."""
+    return number * 3
+
+
+@inlined_kernel
+def inlined(number):
+    """What runs at every decision."""
+    return plain(number) + 1
+
+
+@entry
+def begun(number):
+    """What Python calls."""
+    return inlined(number)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="the code of compiled kernels")
+def test_a_kernel_is_not_inlined_because_its_caller_is():
+    begun.compile((numba.int64,))
+    codes = [next(iter(one.overloads.values())).library.get_llvm_str() for one in (plain, inlined)]
+    assert ["alwaysinline" in code for code in codes] == [False, True]
+    assert begun(5) == 16
