@@ -484,6 +484,7 @@ _CONSTANTS = (
     "bots/book.py",
     "charts.py",
     "checks.py",
+    "pages.py",
     "rules.py",
     "solvers.py",
     "threads.py",
