@@ -27,6 +27,7 @@ from agents.evaluation.match import (
     matches_of,
     play_chunk,
 )
+from agents.evaluation.options import at_least
 from agents.evaluation.parts import LINES, Parts
 from agents.evaluation.recording import Recording, Wanted
 from agents.evaluation.statistics import LEVEL
@@ -144,8 +145,7 @@ def run(
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise ValueError(f"two policies are called {doubled[0]!r}; give them folders of their own")
-    if deals < 2:
-        raise ValueError("an interval needs at least two deals")
+    at_least(2, deals=deals)
     for policy in [*policies, *opponents]:
         for size in players:
             policy.check(rules, size)

@@ -27,7 +27,7 @@ from agents.evaluation.commands import (
 )
 from agents.evaluation.jobs import session
 from agents.evaluation.knock_study import ChartCommand
-from agents.evaluation.options import Names, SeatCounts
+from agents.evaluation.options import Names, SeatCounts, some
 from agents.evaluation.play import PlayCommand
 from agents.evaluation.progress import progress
 from agents.evaluation.standings import Standings, standings
@@ -42,6 +42,8 @@ FAILED = 1
 WRONG_USE = 2
 BROKEN_PIPE = 141
 TRUST = "--trust"
+MOST_POINTS = 60
+"""The highest threshold of a bot."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class BenchmarkCommand(StudyCommand, Spread, Recorded):
         """Run, print, and write what was asked for."""
         if not self.policies:
             raise ValueError("name at least one policy: a bot, or the path of a run folder")
+        some(players=self.players, opponents=self.opponents)
         self.check_output()
         policies = [make(name, outside=True) for name in self.policies]
         opponents = [make(name, outside=True) for name in self.opponents]
@@ -282,7 +285,11 @@ class ThresholdsCommand(SeveralRules, Spread):
 
     def __call__(self) -> int:
         """Play, print, and write what was asked for."""
+        some(players=self.players)
         self.check_output()
+        for name, limit in (("first", self.first), ("last", self.last)):
+            if not 0 <= limit <= MOST_POINTS:
+                raise ValueError(f"--{name} {limit}: thresholds are 0 … {MOST_POINTS} points")
         if not self.first < self.last:
             raise ValueError(f"--first {self.first} must lie below --last {self.last}")
         rule_sets = self.named_rules()

@@ -200,7 +200,10 @@ class SeveralRules(StudyCommand):
         if self.house_rules and not self.rules:
             raise ValueError("--house-rules needs --rules: the presets that they change")
         more = f" with {joined(self.house_rules)}" if self.house_rules else ""
-        return [(f"{name}{more}", rules_of(name, self.house_rules)) for name in self.rules]
+        return [
+            (f"{name}{more}", rules_of(name, self.house_rules))
+            for name in dict.fromkeys(self.rules)
+        ]
 
     def common_words(self) -> list[str]:
         """The words of the command line that name rules and seed."""

@@ -21,7 +21,7 @@ from agents.evaluation import chart, report, study
 from agents.evaluation.commands import Spread, StudyCommand
 from agents.evaluation.jobs import LOCAL, Backend
 from agents.evaluation.match import KnockCounts, play_deals
-from agents.evaluation.options import SeatCounts
+from agents.evaluation.options import SeatCounts, some
 from agents.evaluation.parts import Parts
 from agents.evaluation.progress import progress
 from agents.evaluation.store import PartStore, plan_text
@@ -327,6 +327,7 @@ class ChartCommand(StudyCommand, Spread):
         self.check_output()
         if not self.policy:
             raise ValueError("name a policy: a bot, or the path of a run folder")
+        some(players=self.players)
         if self.deals < 1:
             raise ValueError(f"--deals {self.deals}: at least 1")
         rules = self.the_rules()

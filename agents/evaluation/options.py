@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
 import tyro
@@ -16,8 +16,30 @@ class ConfigError(ValueError):
     """A configuration that cannot be used; the message names the key and what is allowed."""
 
 
+def at_least(least: int, **given: int) -> None:
+    """Refuse numbers that are too small.
+
+    Raises:
+        ValueError: naming the first of them and what is allowed.
+    """
+    for name, value in given.items():
+        if value < least:
+            raise ValueError(f"{name} = {value} is not allowed; allowed: {least} or more")
+
+
+def some(**given: Collection[object]) -> None:
+    """Refuse empty lists of an option.
+
+    Raises:
+        ValueError: naming the first of them.
+    """
+    for name, values in given.items():
+        if not values:
+            raise ValueError(f"--{name} names nothing; at least one is needed")
+
+
 def _counts(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(",") if part.strip())
+    return tuple(dict.fromkeys(int(part) for part in text.split(",") if part.strip()))
 
 
 SeatCounts = Annotated[

@@ -19,6 +19,7 @@ from agents.evaluation.advise import table as advice_table
 from agents.evaluation.commands import INTERRUPTED, Output, Ruled
 from agents.evaluation.decisions import Decisions
 from agents.evaluation.live import LiveMatch, Moment
+from agents.evaluation.options import at_least
 from agents.evaluation.picture import card_text, match_words, table_picture, words_of
 from agents.evaluation.watch import RecordFile, Show, json_lines, lines_of
 from agents.policies import TablePolicy, make
@@ -219,6 +220,7 @@ class PlayCommand(Output, Ruled):
             raise ValueError(f"--players {seats} for you and {len(self.opponents)} opponents")
         if not 0 <= self.seat < seats:
             raise ValueError(f"--seat {self.seat}: seats are 0 … {seats - 1}")
+        at_least(0, deal=self.deal)
         if self.hints < 2:
             raise ValueError(f"--hints {self.hints}: at least 2 deals")
         made = [make(name, outside=True) for name in self.opponents]

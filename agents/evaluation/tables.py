@@ -56,7 +56,7 @@ class Column:
         if cell is None:
             return "–"
         if isinstance(cell, Estimate):
-            if self.bounds:
+            if self.bounds or (self.kind == "percent" and self._uneven(cell)):
                 return f"{self.show(cell.mean)} ({self._plain(cell.low)}–{self._plain(cell.high)})"
             return f"{self.show(cell.mean)} ± {self._plain(cell.half)}"
         if self.kind == "text":
@@ -86,6 +86,11 @@ class Column:
         if cell is None:
             return ""
         return str(cell.mean if isinstance(cell, Estimate) else cell)
+
+    @staticmethod
+    def _uneven(share: Estimate) -> bool:
+        """Whether ± would tell of shares below 0 or above 1."""
+        return share.mean - share.half < 0 or share.mean + share.half > 1
 
     def _plain(self, half: float) -> str:
         scale, digits = _INTERVALS.get(self.kind, (1, 2))

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import stats
 
 from agents.evaluation.equilibrium import (
+    TOLERANCE,
     Mixture,
     bootstrap_mixtures,
     circle,
@@ -25,6 +26,7 @@ from agents.evaluation.equilibrium import (
 )
 from agents.evaluation.jobs import LOCAL, Backend, run_jobs
 from agents.evaluation.match import play_bots, seats_of
+from agents.evaluation.options import at_least
 from agents.evaluation.parts import Parts
 from agents.evaluation.statistics import LEVEL, Estimate, ratio_interval
 from agents.evaluation.store import PartStore, plan_text
@@ -36,7 +38,11 @@ THRESHOLDS = tuple(range(17, 32))
 """In points, unless others are asked for."""
 CHUNK_DEALS = 500
 BLOCK_DEALS = 50
-"""Deals that the bootstrap draws together."""
+"""Most deals that the bootstrap draws together."""
+BLOCKS = 40
+"""Blocks that it draws from at least, or its intervals would hang on the accidents of a few."""
+LEAST_DEALS = 100
+"""Deals that intervals need."""
 TRIALS = 400
 """Bootstrap matrices heads-up."""
 LARGER_TRIALS = 200
@@ -72,8 +78,9 @@ class Payoffs:
         return self.deals * self.players
 
     def replies(self) -> list[int]:
-        """The best reply to each threshold, by number."""
-        found: list[int] = np.argmax(self.matrix, axis=0).tolist()
+        """The best reply to each threshold, by number; itself where no other gets more."""
+        others = self.matrix - TOLERANCE * (1 - np.eye(len(self.matrix)))
+        found: list[int] = np.argmax(others, axis=0).tolist()
         return found
 
     def reply_circle(self) -> list[int]:
@@ -182,8 +189,7 @@ def run(
     """
     for size in players:
         rules.check_seats(size)
-    if min(deals, larger_deals) < 2 * BLOCK_DEALS:
-        raise ValueError(f"intervals need at least {2 * BLOCK_DEALS} deals")
+    at_least(LEAST_DEALS, deals=deals, larger_deals=larger_deals)
     limits = tuple(thresholds)
     found, lives, turns, interrupted = [], None, None, False
     parts_of = Parts(store, None, workers, backend, progress)
@@ -192,12 +198,12 @@ def run(
         number = deals if size == 2 else larger_deals
         chunks = [range(d, min(d + CHUNK_DEALS, number)) for d in range(0, number, CHUNK_DEALS)]
         if size == 2:
-            outcomes, parts, interrupted = play.heads_up(chunks)
+            outcomes, parts, interrupted = play.heads_up(chunks, block_deals(number))
         else:
-            parts, interrupted = play.larger(size, chunks)
+            parts, interrupted = play.larger(size, chunks, block_deals(number))
         if not parts:
             break
-        payoffs = _payoffs(size, limits, parts, level, seed)
+        payoffs = _payoffs(size, limits, parts, block_deals(number), level, seed)
         if size == 2:
             chances = outcomes / outcomes.sum(axis=(2, 3), keepdims=True)
             payoffs = _with_rounds(payoffs, chances)
@@ -245,6 +251,7 @@ def open_store(
         deals=deals,
         larger_deals=larger_deals,
         seed=seed,
+        blocks=[block_deals(deals), block_deals(larger_deals)],
     )
     return PartStore(folder, plan, "study")
 
@@ -258,7 +265,7 @@ class _Player:
     limits: tuple[float, ...]
     parts: Parts
 
-    def heads_up(self, chunks: Sequence[range]) -> tuple[np.ndarray, list[_Part], bool]:
+    def heads_up(self, chunks: Sequence[range], block: int) -> tuple[np.ndarray, list[_Part], bool]:
         """Every threshold against every other."""
         size, rules, limits, seed = len(self.limits), self.rules, self.limits, self.seed
 
@@ -266,7 +273,7 @@ class _Player:
             matches = np.array(chunk)
             payoffs, outcomes = threshold_payoffs(rules, limits, seed=seed, matches=matches)
             both = (payoffs - payoffs.transpose(0, 2, 1)) / 2
-            part = _part(both, np.zeros((2, size, size)))
+            part = _part(both, np.zeros((2, size, size)), block)
             return {"outcomes": outcomes, **_arrays(part)}
 
         names = [f"2-{chunk.start:07d}" for chunk in chunks]
@@ -277,7 +284,7 @@ class _Player:
         outcomes = sum((result["outcomes"] for result in finished), none)
         return outcomes, [_part_of(result) for result in finished], interrupted
 
-    def larger(self, players: int, chunks: Sequence[range]) -> tuple[list[_Part], bool]:
+    def larger(self, players: int, chunks: Sequence[range], block: int) -> tuple[list[_Part], bool]:
         """Every threshold alone among copies of every other."""
         size, rules, seed = len(self.limits), self.rules, self.seed
         bots = [ScriptedPolicy(f"threshold:{limit:g}") for limit in self.limits]
@@ -308,7 +315,8 @@ class _Player:
             whole = [row for row in rows if row is not None]
             if len(whole) == size:
                 by_deal = np.stack([row["by_deal"] for row in whole], axis=1)
-                parts.append(_part(by_deal, np.stack([row["by_seat"] for row in whole], axis=1)))
+                by_seat = np.stack([row["by_seat"] for row in whole], axis=1)
+                parts.append(_part(by_deal, by_seat, block))
         return parts, interrupted
 
 
@@ -321,8 +329,13 @@ def _part_of(arrays: Mapping[str, np.ndarray]) -> _Part:
     return _Part(int(arrays["deals"]), **others)
 
 
-def _part(by_deal: np.ndarray, seats: np.ndarray) -> _Part:
-    starts = np.arange(0, len(by_deal), BLOCK_DEALS)
+def block_deals(deals: int) -> int:
+    """Deals that the bootstrap of so many draws together."""
+    return max(1, min(BLOCK_DEALS, deals // BLOCKS))
+
+
+def _part(by_deal: np.ndarray, seats: np.ndarray, block: int) -> _Part:
+    starts = np.arange(0, len(by_deal), block)
     return _Part(
         deals=len(by_deal),
         total=by_deal.sum(axis=0),
@@ -333,14 +346,19 @@ def _part(by_deal: np.ndarray, seats: np.ndarray) -> _Part:
 
 
 def _payoffs(
-    players: int, limits: tuple[float, ...], parts: Sequence[_Part], level: float, seed: int
+    players: int,
+    limits: tuple[float, ...],
+    parts: Sequence[_Part],
+    block: int,
+    level: float,
+    seed: int,
 ) -> Payoffs:
     deals = sum(part.deals for part in parts)
     matrix: np.ndarray = np.sum([part.total for part in parts], axis=0) / deals
     variance = np.sum([part.squares for part in parts], axis=0) / deals - matrix**2
     error = np.sqrt(np.maximum(variance, 0) / (deals - 1))
     blocks = np.concatenate([part.blocks for part in parts])
-    sizes = np.concatenate([_block_sizes(part.deals) for part in parts])
+    sizes = np.concatenate([_block_sizes(part.deals, block) for part in parts])
     flat = blocks.reshape(len(blocks), -1)
 
     def draw(rng: np.random.Generator) -> np.ndarray:
@@ -368,8 +386,8 @@ def _payoffs(
     )
 
 
-def _block_sizes(deals: int) -> np.ndarray:
-    return np.diff(np.append(np.arange(0, deals, BLOCK_DEALS), deals))
+def _block_sizes(deals: int, block: int) -> np.ndarray:
+    return np.diff(np.append(np.arange(0, deals, block), deals))
 
 
 # --- by seat, lives and turn ---------------------------------------------------------------------

@@ -333,7 +333,7 @@ def summary_of(study: Study) -> list[str]:
             if share.mean >= SHOWN
         ]
         best, gain = best_response(payoffs.matrix, payoffs.mixture.shares)
-        if len(used) == 1:
+        if payoffs.mixture.shares.max() == 1:
             lines.append(f"{name}: {used[0]} is unbeaten; nothing gets more against it.")
         else:
             lines.append(

@@ -23,6 +23,7 @@ import numpy as np
 
 from agents.evaluation.jobs import LOCAL, Backend
 from agents.evaluation.match import Played, play_deals
+from agents.evaluation.options import at_least
 from agents.evaluation.parts import LINES, Parts
 from agents.evaluation.recording import MatchScribe, Recording, Wanted
 from agents.evaluation.store import PartStore, PlanError, digest
@@ -103,8 +104,8 @@ def make_plan(
     size = rules.check_seats(players)
     if len(roster) < 2:
         raise PlanError("a tournament needs at least two policies")
-    if deals < 2:
-        raise PlanError("an interval needs at least two deals")
+    at_least(2, deals=deals)
+    at_least(1, line_ups=most_line_ups)
     if pairing == "duel" and players != 2:
         raise PlanError(f"a duel has two players, not {players}; see --pairing all or lone")
     for policy in roster:

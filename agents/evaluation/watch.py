@@ -19,7 +19,7 @@ from agents.evaluation.commands import INTERRUPTED, Output, Ruled, say
 from agents.evaluation.decisions import Decisions, seen_event
 from agents.evaluation.keys import END, Keys
 from agents.evaluation.live import LiveMatch, Moment, replayed
-from agents.evaluation.options import Names
+from agents.evaluation.options import Names, at_least
 from agents.evaluation.picture import (
     chances_words,
     event_words,
@@ -250,6 +250,7 @@ class WatchCommand(_ShowCommand, Ruled):
             raise ValueError("name at least one policy, such as threshold:25")
         if self.matches < 1:
             raise ValueError(f"--matches {self.matches}: at least 1")
+        at_least(0, deal=self.deal)
         self.check_output()
         rules = self.the_rules()
         seats = self.players or max(2, len(self.policies))
@@ -312,6 +313,8 @@ class ReplayCommand(_ShowCommand):
 
     def __call__(self) -> int:
         """Read and show."""
+        if self.file == Path():
+            raise ValueError("name a file of match records, .jsonl or .jsonl.gz")
         self.check_output()
         record = _record(self.file, self.match)
         show = self.show(record["num_players"], bool(self.ask))

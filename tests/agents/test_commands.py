@@ -111,3 +111,41 @@ def test_decisions_tell_no_hidden_cards(tmp_path, capsys):
         at = row["round"], row["event"]
         sums[at] = sums.get(at, 0.0) + float(row["probability"])
     assert all(total == pytest.approx(1) for total in sums.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("tournament danish swedish --deals 0", "deals = 0 is not allowed; allowed: 2 or more"),
+        ("tournament danish swedish --players 3 --line-ups 0", "line_ups = 0 is not allowed"),
+        ("benchmark danish --deals -5", "deals = -5 is not allowed; allowed: 2 or more"),
+        ("benchmark danish --players ", "--players names nothing"),
+        ("benchmark danish --opponents ", "--opponents names nothing"),
+        ("chart danish --players ", "--players names nothing"),
+        ("watch danish --deal -1", "deal = -1 is not allowed; allowed: 0 or more"),
+        ("play danish --deal -1", "deal = -1 is not allowed; allowed: 0 or more"),
+        ("replay", "name a file of match records"),
+        ("exploit danish --exploiters random,nobot", "'nobot' is neither a bot"),
+    ],
+)
+def test_nonsense_is_refused_before_anything_is_played(words, message, capsys):
+    assert main(words.split(" "), EVERY) == 2
+    out, errors = capsys.readouterr()
+    assert out == ""
+    assert message in errors
+    assert "Traceback" not in errors
+    assert "matches/s" not in errors
+
+
+def test_a_size_that_is_named_twice_is_played_once(capsys):
+    words = "benchmark danish --opponents random --deals 10 --players 2,3,2 --format csv"
+    assert main(words.split()) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 2
+
+
+def test_who_gains_nothing_sets_no_bound(capsys):
+    words = "exploit danish --exploiters random --learn 0 --deals 50"
+    assert main(words.split(), EVERY) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "None of these exploiters gains against danish beyond chance" in out
+    assert "at least -" not in out

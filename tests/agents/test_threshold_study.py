@@ -4,14 +4,16 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from agents.evaluation import threshold_study
 from agents.evaluation.cli import main
+from agents.evaluation.equilibrium import Mixture
 from agents.evaluation.match import lone, play
-from agents.evaluation.threshold_study import losses_after, match_values
+from agents.evaluation.threshold_study import block_deals, losses_after, match_values
 from agents.evaluation.threshold_tables import summary_of
 from thirtyone_env import Rules
 from thirtyone_env.thresholds import threshold_payoffs
@@ -80,6 +82,38 @@ def test_replies_are_best(results):
     two = results.payoffs[0]
     for j, best in enumerate(two.replies()):
         assert two.matrix[best, j] == two.matrix[:, j].max()
+
+
+def test_a_threshold_that_nothing_gets_more_against_answers_itself(results):
+    """Not another one that gets as much but for the last bit of a sum."""
+    matrix = np.zeros((6, 6))
+    matrix[0, 1] = 1e-17
+    even = replace(results.payoffs[1], matrix=matrix)
+    assert even.replies() == list(range(6))
+    assert even.reply_circle() == [int(np.argmax(even.mixture.shares))]
+
+
+def test_nothing_is_called_unbeaten_for_the_greater_part_of_a_mixture(results):
+    most = Mixture(np.array([0.96, 0.04, 0, 0, 0, 0]), 0.0)
+    mixed = replace(results.payoffs[0], mixture=most)
+    text = " ".join(summary_of(replace(results, payoffs=(mixed,))))
+    assert "is unbeaten" not in text
+    assert "mixture" in text
+
+
+def test_the_bootstrap_draws_many_blocks_of_few_deals():
+    """From three blocks it would draw the same ones again and again, and be sure of accidents."""
+    for deals in (100, 120, 500, 1999, 50_000):
+        assert deals / block_deals(deals) >= 40
+    assert block_deals(100_000) == 50
+    rules = Rules.preset("dutch")
+    limits = (21, 22, 23, 25, 28)
+    (found,) = threshold_study.run(
+        rules, players=(4,), thresholds=limits, larger_deals=120, seed=90_000
+    ).payoffs
+    sure = found.shares[limits.index(22)]  # 21 gets as much against it as it gets itself
+    assert sure.mean == 1
+    assert sure.low < 0.5
 
 
 @pytest.mark.parametrize("preset", ["danish", "swedish", "finnish"])
@@ -207,8 +241,12 @@ def test_the_command_writes_a_page(tmp_path):
     ("more", "message"),
     [
         (("--last", "20"), "must lie below"),
-        (("--deals", "10"), "at least 100 deals"),
+        (("--deals", "10"), "deals = 10 is not allowed; allowed: 100 or more"),
+        (("--larger-deals", "7"), "larger_deals = 7 is not allowed; allowed: 100 or more"),
         (("--players", "99"), "num_players"),
+        (("--players", ""), "--players"),
+        (("--last", "61"), "--last 61: thresholds are 0 … 60 points"),
+        (("--first", "-1"), "--first -1: thresholds are 0 … 60 points"),
         (("--format", "parquet"), "--out"),
     ],
 )

@@ -11,9 +11,9 @@ from agents.evaluation.cli import main
 from agents.evaluation.match import IllegalActionError, play, play_deals
 from agents.evaluation.measures import lives_per_round
 from agents.evaluation.standings import standings
-from agents.evaluation.statistics import adjusted_totals, joint_test, ratio_interval
+from agents.evaluation.statistics import adjusted_totals, joint_test, rate_interval, ratio_interval
 from agents.evaluation.store import PlanError, digest
-from agents.evaluation.tables import to_json
+from agents.evaluation.tables import Column, to_json
 from agents.evaluation.tournament import Store, line_ups, make_plan
 from agents.policies import make
 from tests.agents.small import small_policy, threshold_policy
@@ -458,3 +458,11 @@ def test_learned_policies_enter_by_their_folder(tmp_path, capsys):
     assert main(words) == 0
     data = json.loads(capsys.readouterr().out)
     assert [row["rating"] for row in data["standings"]["rows"]] == pytest.approx([0, 0], abs=1e-6)
+
+
+def test_shares_near_an_end_are_shown_by_their_ends():
+    """100 % ± 17 would say that up to 117 % may be won."""
+    won = Column("won", "won", "share of matches", "percent", interval=True)
+    assert won.show(rate_interval(np.array([0.4, 0.5, 0.6, 0.5]))).count("±") == 1
+    assert won.show(rate_interval(np.ones(10))) == "100.0 % (66.1–100.0)"
+    assert won.show(rate_interval(np.zeros(10))) == "0.0 % (0.0–33.9)"
