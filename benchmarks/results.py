@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,13 @@ from agents.evaluation import chart, figures, threshold_study, tournament
 from agents.evaluation.claims import report
 from agents.evaluation.claims.claims import check, load_all, trials_of
 from agents.evaluation.cli import ThresholdsCommand
-from agents.evaluation.exploit import RULE_BOTS, FixedExploiter, exploit
+from agents.evaluation.exploit import RULE_BOTS, exploit
 from agents.evaluation.standings import standings
 from agents.evaluation.statistics import Estimate
 from agents.evaluation.tables import Column, DataTable
 from agents.evaluation.threshold_tables import sweep_table
 from agents.policies import make, pretrained_names
+from agents.training.exploit import ExploitCommand
 from benchmarks.knock_window import difference, learned, weigh
 from thirtyone_env import Rules
 from thirtyone_env.arena import Tables
@@ -65,6 +67,15 @@ ROSTER = (
 LARGER_DEALS = 5_000
 """Of threshold studies at tables of three and more."""
 NETWORK = "network:ppo_danish_heads_up"
+EXPLOIT = ExploitCommand(
+    "BOT",
+    exploiters=(*RULE_BOTS, "chart:danish", "solver:danish", NETWORK),
+    learn=20,
+    deals=6_000,
+    seed=SEED,
+)
+LEARN_STEPS = 2_000_000
+"""Of the networks that answer a network."""
 PICTURES = {
     "claims": "Every figure of every claim with its interval and the limit",
     "ranking_2": "Payoffs of every bot against every other, heads-up",
@@ -161,9 +172,10 @@ def thresholds() -> Part:
 
 
 def exploits() -> Part:
-    """The most that the rule bots, a chart, a solver and a network gain against each policy.
+    """The most that fixed and learned exploiters gain against each policy, heads-up, danish.
 
-    Heads-up, danish. Networks that come with the checkout are exploited too, where they play it.
+    Networks that come with the checkout are exploited too, where they play it. Against policies of
+    the kernel a response learns in tables, against networks two networks do.
     """
     columns = (
         Column("bot", "bot", "", "text"),
@@ -171,32 +183,31 @@ def exploits() -> Part:
         Column("gain", "gain, lives a round", "", "signed", interval=True),
     )
     rules, rows = Rules.preset("danish"), []
-    suite = [*RULE_BOTS, "chart:danish", "solver:danish", NETWORK]
     for name in (*ROSTER, "solver:danish", *pretrained_names()):
         target = make(name)
         try:
             target.check(rules, 2)
         except ValueError:
             continue  # made for another game
-        found = exploit(
-            target,
-            [FixedExploiter(each) for each in suite],
-            rules=rules,
-            num_players=2,
-            deals=6_000,
-            seed=SEED,
-            workers=None,
-        )
+        command = replace(EXPLOIT, policy=name)
+        if name in pretrained_names():
+            command = replace(command, learn=0, learn_steps=LEARN_STEPS)
+        with TemporaryDirectory() as folder:
+            found = exploit(
+                target,
+                command.suite(Path(folder)),
+                rules=rules,
+                num_players=2,
+                deals=command.deals,
+                seed=SEED,
+                workers=None,
+            )
         if found.interrupted:
             raise KeyboardInterrupt
         best = found.bound.exploiter  # a copy of it gains nothing
         rows.append((name, "nobody" if best == name else best, found.bound.gain))
     rows.sort(key=lambda row: row[2].mean)
-    command = (
-        f"python evaluate.py exploit BOT --learn 0 --deals 6000 --seed {SEED} --exploiters "
-        + ",".join(suite)
-    )
-    return part_of(command, [DataTable("exploits", "", columns, tuple(rows))])
+    return part_of(EXPLOIT.command_line(), [DataTable("exploits", "", columns, tuple(rows))])
 
 
 def ranking(players: int, roster: Sequence[str], deals: int, pairing: Any) -> Part:
