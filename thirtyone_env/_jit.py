@@ -87,16 +87,20 @@ class _EntryLibrary(codegen.JITCodeLibrary):
     """An entry with all that it calls, made for loops through a few seats or cards.
 
     Vectors of such loops, and loops unrolled, are no quicker and take long to make. Nobody else can
-    call what an entry calls: where that has one caller, LLVM sets it in there.
+    call what an entry calls: where that has one caller, LLVM sets it in there, and arguments that
+    are always the same are dropped. It has names of its own, since the linker finds functions by
+    name, private ones too, and others may have compiled the same kernel for themselves.
     """
 
     def _optimize_final_module(self) -> None:
         options = llvm.create_pipeline_tuning_options(3)
         options.loop_vectorization = options.slp_vectorization = False
         options.loop_unrolling = False
-        for function in self._final_module.functions:
-            if function.linkage == llvm.Linkage.linkonce_odr:
-                function.linkage = llvm.Linkage.internal
+        shared = llvm.Linkage.linkonce_odr
+        called = [one for one in self._final_module.functions if one.linkage == shared]
+        for number, function in enumerate(called):
+            function.linkage = llvm.Linkage.internal
+            function.name = f"{self.name}.part{number}"
         builder = llvm.create_pass_builder(self._codegen._tm, options)
         builder.getModulePassManager().run(self._final_module, builder)
 

@@ -9,6 +9,7 @@ import ast
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 
 import thirtyone_env
@@ -156,3 +157,53 @@ def test_a_kernel_is_not_inlined_because_its_caller_is():
     codes = [next(iter(one.overloads.values())).library.get_llvm_str() for one in (plain, inlined)]
     assert ["alwaysinline" in code for code in codes] == [False, True]
     assert begun(5) == 16
+
+
+@kernel
+def scattered(number, factor):
+    """Too long to be set in where it is called."""
+    found = number
+    for step in range(number & 15):  # an end, whatever it is called with
+        found = ((found * 31 + factor) ^ (found >> 3)) & 1023
+        if found & 1:
+            found += factor * step
+        elif found & 2:
+            found -= factor << 2
+        for other in range(step):
+            found = (found ^ ((other * factor + found) << 1)) & 1023
+            if found % 7 == factor:
+                found = found * found + other
+            elif found % 11 == other:
+                found = (found >> 5) * 17 - step
+            for third in range(other):
+                found = (found + (third ^ found) * factor) & 1023
+                if found % 13 > third:
+                    found -= 19 * other + (found >> 7)
+                elif found % 5 == third:
+                    found = found * 23 + (third << 2) + factor
+    return found & 1023
+
+
+@entry
+def twice_by_three(numbers, out):
+    """Gives its kernel the same factor always."""
+    factor = np.int64(3)
+    for place in range(len(numbers)):
+        out[place] = scattered(numbers[place], factor) + scattered(numbers[place] + 1, factor)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="nothing is linked")
+def test_a_function_of_somebody_else_has_kernels_of_its_own():
+    """What an entry has made of a kernel for itself is nobody else's, whoever came first."""
+    out = np.zeros(4, np.int64)
+    twice_by_three(np.arange(4), out)
+    module = next(iter(twice_by_three.overloads.values())).library.get_llvm_str()
+    assert "define internal" in module  # or nothing is tested
+
+    @numba.njit
+    def by(number, factor):
+        return scattered(number, factor)
+
+    for factor in (3, 5):
+        found = [by(number, factor) for number in range(12)]
+        assert found == [scattered.py_func(number, factor) for number in range(12)]
