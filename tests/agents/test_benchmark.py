@@ -70,7 +70,7 @@ def test_wrong_line_ups_are_refused():
         bench([small_policy(), small_policy()])
     with pytest.raises(ValueError, match="not of 3"):
         bench([small_policy()], players=(3,))
-    with pytest.raises(ValueError, match="two deals"):
+    with pytest.raises(ValueError, match="deals = 1 is not allowed; allowed: 2 or more"):
         bench([ScriptedPolicy("danish")], deals=1)
 
 

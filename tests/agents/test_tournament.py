@@ -173,7 +173,7 @@ def test_the_same_file_with_another_content_is_another_policy(tmp_path):
     ("names", "options", "message"),
     [
         (["danish"], {}, "at least two policies"),
-        (["danish", "dutch"], {"deals": 1}, "two deals"),
+        (["danish", "dutch"], {"deals": 1}, "deals = 1 is not allowed; allowed: 2 or more"),
         (["danish", "dutch"], {"players": 3, "pairing": "duel"}, "two players, not 3"),
         (["danish", "dutch"], {"players": 99, "pairing": "all"}, "num_players"),
     ],
