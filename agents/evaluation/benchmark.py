@@ -10,14 +10,13 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agents.evaluation.jobs import LOCAL, Backend
+from agents.evaluation.jobs import LOCAL, Backend, chunks_of
 from agents.evaluation.match import (
     CHUNK_DEALS,
     Chunk,
@@ -26,6 +25,7 @@ from agents.evaluation.match import (
     lone,
     matches_of,
     play_chunk,
+    torch_for,
 )
 from agents.evaluation.options import at_least
 from agents.evaluation.parts import LINES, Parts
@@ -34,7 +34,6 @@ from agents.evaluation.statistics import LEVEL
 from agents.evaluation.store import PartStore, plan_text
 from agents.evaluation.tables import Column, DataTable
 from agents.policies import DecidingPolicy, TablePolicy, seated
-from agents.policies.neural import one_torch_thread
 from thirtyone_env.rules import Rules
 
 OPPONENTS = (
@@ -152,7 +151,7 @@ def run(
     pairings = [(p, size, o) for p in policies for size in players for o in opponents]
     line_ups = [[seated(each) for each in lone(p, o, size)] for p, size, o in pairings]
     wanted = Wanted(tuple(map(len, line_ups)), recording.most if recording else 0)
-    chunks = [range(d, min(d + CHUNK_DEALS, deals)) for d in range(0, deals, CHUNK_DEALS)]
+    chunks = chunks_of(deals, CHUNK_DEALS)
     jobs = [(i, c) for i in range(len(pairings)) for c in range(len(chunks))]
     noting = recording is not None
 
@@ -165,26 +164,38 @@ def run(
     records = [int(wanted.of(i, np.array(chunks[c])).sum()) for i, c in jobs]
     sizes = [len(chunks[c]) for _, c in jobs]
     parts = Parts(store, recording, workers, backend, progress)
-    deciding = any(isinstance(policy, DecidingPolicy) for policy in [*policies, *opponents])
-    with one_torch_thread() if deciding else nullcontext():
+    with torch_for([*policies, *opponents]):
         results, interrupted = parts.play(names, jobs, work, sizes, fields=_ARRAYS, records=records)
     finished = [j for j, part in enumerate(results) if part is not None]
     finished.sort(key=lambda j: (jobs[j][1], jobs[j][0]))  # records: by deals, then by pairings
     in_order = [names[j] for j in finished], [records[j] for j in finished]
     parts.write_records(*in_order, len(finished) == len(jobs))
-    rows: list[Row] = []
-    knocks: dict[tuple[str, int, str], KnockCounts] = {}
-    for i, (policy, size, opponent) in enumerate(pairings):
-        mine = results[i * len(chunks) : (i + 1) * len(chunks)]
+    found = _gathered(line_ups, results)
+    rows = [
+        _row(p.name, o.name, size, found[i])
+        for i, (p, size, o) in enumerate(pairings)
+        if i in found
+    ]
+    knocks = {
+        (p.name, size, o.name): found[i].knocks[0]
+        for i, (p, size, o) in enumerate(pairings)
+        if i in found and isinstance(p, DecidingPolicy)
+    }
+    return Benchmark(rules, seed, LEVEL, tuple(rows), knocks, deals if interrupted else None)
+
+
+def _gathered(
+    line_ups: Sequence[Sequence[TablePolicy]],
+    results: Sequence[Mapping[str, np.ndarray] | None],
+) -> dict[int, Matches]:
+    """What each pairing came to, by number, where two deals or more were finished."""
+    chunks, found = len(results) // len(line_ups), {}
+    for i, line_up in enumerate(line_ups):
+        mine = results[i * chunks : (i + 1) * chunks]
         played = [_chunk(part) for part in mine if part is not None]
-        if sum(len(chunk.payoffs) for chunk in played) < 2:
-            continue
-        found = matches_of(line_ups[i], played)
-        rows.append(_row(policy.name, opponent.name, size, found))
-        if isinstance(policy, DecidingPolicy):
-            knocks[policy.name, size, opponent.name] = found.knocks[0]
-    planned = deals if interrupted else None
-    return Benchmark(rules, seed, LEVEL, tuple(rows), knocks, planned)
+        if sum(len(chunk.payoffs) for chunk in played) >= 2:
+            found[i] = matches_of(line_up, played)
+    return found
 
 
 def open_store(

@@ -35,6 +35,11 @@ class Backend:
 LOCAL = Backend()
 
 
+def chunks_of(deals: int, size: int) -> list[range]:
+    """The numbers of deals, cut into chunks of one size and a last one of what is left."""
+    return [range(first, min(first + size, deals)) for first in range(0, deals, size)]
+
+
 @contextmanager
 def session(backend: Backend, workers: int | None) -> Iterator[None]:
     """Keep a cluster for several calls of `run_jobs`; nothing for threads.

@@ -8,7 +8,6 @@ searches, networks and policies from outside are charted alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,15 +18,14 @@ from rich.console import Console
 
 from agents.evaluation import chart, report, study
 from agents.evaluation.commands import Spread, StudyCommand
-from agents.evaluation.jobs import LOCAL, Backend
-from agents.evaluation.match import KnockCounts, play_deals
+from agents.evaluation.jobs import LOCAL, Backend, chunks_of
+from agents.evaluation.match import KnockCounts, play_deals, torch_for
 from agents.evaluation.options import SeatCounts, some
 from agents.evaluation.parts import Parts
 from agents.evaluation.progress import progress
 from agents.evaluation.store import PartStore, plan_text
 from agents.evaluation.tables import Column, DataTable
-from agents.policies import DecidingPolicy, TablePolicy, make
-from agents.policies.neural import one_torch_thread
+from agents.policies import TablePolicy, make
 from thirtyone_env.rules import Rules
 from thirtyone_env.tally import MAX_TURNS, Knock
 
@@ -95,11 +93,12 @@ def sample(
         ValueError: for a seat count that the rules do not allow, a policy not made for the table,
             or an illegal action.
     """
+    everybody = _everybody(policies, among)
     for size in players:
         rules.check_seats(size)
-        for policy in [*policies, *([among] if among is not None else [])]:
+        for policy in everybody:
             policy.check(rules, size)
-    chunks = [range(d, min(d + CHUNK_DEALS, deals)) for d in range(0, deals, CHUNK_DEALS)]
+    chunks = chunks_of(deals, CHUNK_DEALS)
     groups = [(p, size) for p in range(len(policies)) for size in players]
     jobs = [(chunk, p, size) for chunk in chunks for p, size in groups]
 
@@ -114,10 +113,8 @@ def sample(
     names = [f"{p}-{size}-{chunk.start:07d}" for chunk, p, size in jobs]
     sizes = [len(chunk) * size for chunk, _, size in jobs]
     parts = Parts(store, None, workers, backend, progress)
-    everybody = [*policies, *([among] if among is not None else [])]
-    neural = any(isinstance(policy, DecidingPolicy) for policy in everybody)
-    with one_torch_thread() if neural else nullcontext():
-        fields = ("decisions", "knocks")
+    fields = ("decisions", "knocks")
+    with torch_for(everybody):
         results, interrupted = parts.play(names, jobs, work, sizes, fields=fields)
     counted = [None if part is None else KnockCounts(**part) for part in results]
     by_job = dict(zip(jobs, counted, strict=True))
@@ -130,6 +127,10 @@ def sample(
             counts[size] = sum((each for each in mine if each), KnockCounts.empty())
         found.append(Sampled(policy.name, counts, sum(map(len, whole))))
     return found, interrupted
+
+
+def _everybody(policies: Sequence[TablePolicy], among: TablePolicy | None) -> list[TablePolicy]:
+    return [*policies, *([] if among is None else [among])]
 
 
 def open_store(
@@ -150,7 +151,7 @@ def open_store(
     plan = plan_text(
         "chart",
         CHUNK_DEALS,
-        [*policies, *([among] if among is not None else [])],
+        _everybody(policies, among),
         among=among is not None,
         rules=rules.to_dict(),
         players=list(players),

@@ -13,14 +13,15 @@ Shapes: `D` deals, `R` rotations (= `S` seats = `P` policies), `B` tables of a c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
+from agents.evaluation.jobs import chunks_of
 from agents.evaluation.recording import MatchScribe
 from agents.evaluation.statistics import Estimate, mean_interval, rate_interval
 from agents.policies import DecidingPolicy, FaultyPolicy, TablePolicy, seated
@@ -120,8 +121,6 @@ def play(
     line_up = [seated(policy) for policy in policies]
     for policy in line_up:
         policy.check(rules, size)
-    deciding = any(isinstance(policy, DecidingPolicy) for policy in line_up)
-    chunks = [range(d, min(d + CHUNK_DEALS, deals)) for d in range(0, deals, CHUNK_DEALS)]
 
     def run(chunk: range) -> Chunk:
         result = play_chunk(line_up, rules, np.array(chunk), seed)
@@ -129,8 +128,14 @@ def play(
             progress(len(chunk))
         return result
 
-    with one_torch_thread() if deciding else nullcontext(), ThreadPoolExecutor(workers) as pool:
-        return matches_of(line_up, list(pool.map(run, chunks)))
+    with torch_for(line_up), ThreadPoolExecutor(workers) as pool:
+        return matches_of(line_up, list(pool.map(run, chunks_of(deals, CHUNK_DEALS))))
+
+
+def torch_for(policies: Iterable[TablePolicy]) -> AbstractContextManager[None]:
+    """While policies play: torch computes in one thread where one decides outside the kernel."""
+    deciding = any(isinstance(policy, DecidingPolicy) for policy in policies)
+    return one_torch_thread() if deciding else nullcontext()
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from agents.evaluation.equilibrium import (
     maximin,
     symmetric_equilibrium,
 )
-from agents.evaluation.jobs import LOCAL, Backend, run_jobs
+from agents.evaluation.jobs import LOCAL, Backend, chunks_of, run_jobs
 from agents.evaluation.match import play_bots, seats_of
 from agents.evaluation.options import at_least
 from agents.evaluation.parts import Parts
@@ -196,7 +196,7 @@ def run(
     play = _Player(rules, seed, limits, parts_of)
     for size in players:
         number = deals if size == 2 else larger_deals
-        chunks = [range(d, min(d + CHUNK_DEALS, number)) for d in range(0, number, CHUNK_DEALS)]
+        chunks = chunks_of(number, CHUNK_DEALS)
         if size == 2:
             outcomes, parts, interrupted = play.heads_up(chunks, block_deals(number))
         else:
@@ -493,8 +493,7 @@ def by_turn(
     level: float = LEVEL,
 ) -> tuple[ByTurn | None, bool]:
     """What a knock gains on each turn, where all else follows a mixture; whether Ctrl-C came."""
-    size = max(deals // 100, BLOCK_DEALS)
-    chunks = [range(d, min(d + size, deals)) for d in range(0, deals, size)]
+    chunks = chunks_of(deals, max(deals // 100, BLOCK_DEALS))
 
     def work(chunk: range) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return turn_gains(rules, limits, shares, seed=seed, matches=np.array(chunk))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations, combinations_with_replacement, permutations
 from math import comb, factorial
@@ -21,14 +20,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agents.evaluation.jobs import LOCAL, Backend
-from agents.evaluation.match import Played, play_deals
+from agents.evaluation.jobs import LOCAL, Backend, chunks_of
+from agents.evaluation.match import Played, play_deals, torch_for
 from agents.evaluation.options import at_least
 from agents.evaluation.parts import LINES, Parts
 from agents.evaluation.recording import MatchScribe, Recording, Wanted
 from agents.evaluation.store import PartStore, PlanError, digest
-from agents.policies import DecidingPolicy, TablePolicy
-from agents.policies.neural import one_torch_thread
+from agents.policies import TablePolicy
 from thirtyone_env.rules import Rules
 
 Pairing = Literal["all", "duel", "lone"]
@@ -60,7 +58,7 @@ class Plan:
     @property
     def chunks(self) -> list[range]:
         """The deals of every chunk."""
-        return [range(d, min(d + self.chunk, self.deals)) for d in range(0, self.deals, self.chunk)]
+        return chunks_of(self.deals, self.chunk)
 
     @property
     def matches(self) -> int:
@@ -275,9 +273,8 @@ def run(
     records = [int(wanted.of(job[0], numbers(job)).sum()) for job in jobs]
     sizes = [len(chunks[job[1]]) * plan.players for job in jobs]
     parts = Parts(store, recording, workers, backend, progress)
-    neural = any(isinstance(policy, DecidingPolicy) for policy in roster)
     needed = [field.name for field in fields(Played)]
-    with one_torch_thread() if neural else nullcontext():
+    with torch_for(roster):
         results, _ = parts.play(names, jobs, work, sizes, fields=needed, records=records)
     there = [i for i, part in enumerate(results) if part is not None]
     parts.write_records(

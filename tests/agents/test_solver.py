@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from agents.evaluation.exact import Enumeration
-from agents.evaluation.exploit import FixedExploiter, exploit, gain_of, round_swings
+from agents.evaluation.exploit import FixedExploiter, exploit, gain_of, swings_of
 from agents.policies import TablesPolicy, make
 from agents.training import cli
 from agents.training.config import ConfigError, from_mapping
@@ -113,9 +113,8 @@ def test_every_table_is_learned():
 
 def test_learning_does_not_depend_on_what_others_hold_in_the_end():
     """All seats alike: what one gains the others lose, so that values average to 0 at the start."""
-    swings = round_swings(
-        ["threshold:25", "threshold:27", "swedish"], rules=DANISH, deals=200, seed=3
-    )
+    policies = [make(name) for name in ("threshold:25", "threshold:27", "swedish")]
+    swings = swings_of(policies, DANISH, np.arange(200), 3)
     np.testing.assert_allclose(swings.sum(axis=2), 0, atol=1e-12)
 
 

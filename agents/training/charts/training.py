@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -72,17 +72,8 @@ def rounds_of(player_rounds: int, players: int) -> int:
 
 def recipe_of(config: ChartConfig, players: int) -> Recipe:
     """How a chart for one number of players is learned."""
-    return Recipe(
-        batch=rounds_of(config.batch, players),
-        passes=config.passes,
-        tremble=config.tremble,
-        rate=config.rate,
-        temperature=config.temperature,
-        final_temperature=config.final_temperature,
-        cooled=config.cooled,
-        averaged=config.averaged,
-        shape=config.shape,
-    )
+    given = {field.name: getattr(config, field.name) for field in fields(Recipe)}
+    return Recipe(**given | {"batch": rounds_of(config.batch, players)})
 
 
 def planned_updates(config: ChartConfig) -> int:

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from agents.evaluation.options import ConfigError, SeatCounts
 from agents.training.config.base import RunConfig
-from agents.training.config.checks import at_least, named
+from agents.training.config.checks import at_least, named, seat_counts
 from thirtyone_env.bots import drawing
 
 
@@ -93,6 +93,4 @@ class ChartConfig(RunConfig):
             raise ConfigError(f"lives are learned heads-up: players must be 2, not {self.players}")
         with named("draws"):
             drawing(self.draws)
-        with named("players"):
-            for size in self.players:
-                self.resolved_rules().check_seats(size)
+        seat_counts(self.players, self.resolved_rules())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from agents.evaluation.options import ConfigError
+from thirtyone_env import Rules
 
 
 @contextmanager
@@ -16,6 +17,21 @@ def named(key: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise ConfigError(f"{key}: {error}") from error
+
+
+def seat_counts(players: Iterable[int], *rule_sets: Rules, key: str = "players") -> None:
+    """Refuse seat counts that rules do not allow."""
+    with named(key):
+        for rules in rule_sets:
+            for size in players:
+                rules.check_seats(size)
+
+
+def weights(opponents: Mapping[str, float], needed: bool = True) -> None:
+    """Refuse weights below 0, and, where opponents are needed, none above it."""
+    given = opponents.values()
+    if min(given, default=0) < 0 or (needed and not any(given)):
+        raise ConfigError("opponents must give bots weights of 0 or more, one a weight above 0")
 
 
 def at_least(config: Any, **bounds: float) -> None:

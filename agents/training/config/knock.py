@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from agents.evaluation.options import ConfigError, Mixture, SeatCounts
-from agents.training.config.checks import at_least, named, shares
+from agents.training.config.checks import at_least, named, shares, weights
 from agents.training.config.models import ModelConfig
 from thirtyone_env import make_bot
 
@@ -55,9 +55,7 @@ class KnockConfig(ModelConfig):
         shares(self, "copies", "gamma")
         if not self.hidden or min(self.hidden) < 1:
             raise ConfigError("hidden must name at least one layer, each of at least one unit")
-        weights = self.opponents.values()
-        if min(weights, default=0) < 0 or not any(weights):
-            raise ConfigError("opponents must give bots weights of 0 or more, one a weight above 0")
+        weights(self.opponents)
         with named("opponents"):
             for name in self.opponents:
                 make_bot(name)

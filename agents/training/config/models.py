@@ -7,7 +7,7 @@ from typing import Literal
 
 from agents.evaluation.options import ConfigError, Names, SeatCounts
 from agents.training.config.base import RunConfig
-from agents.training.config.checks import at_least, named
+from agents.training.config.checks import at_least, seat_counts
 
 PANEL = (
     "never_knock",
@@ -76,6 +76,4 @@ class ModelConfig(RunConfig):
         if not self.players:
             raise ConfigError("players must name at least one seat count")
         for where, sizes in (("players", self.players), ("panel.players", self.panel.players)):
-            with named(where):
-                for size in sizes:
-                    self.resolved_rules().check_seats(size)
+            seat_counts(sizes, self.resolved_rules(), key=where)

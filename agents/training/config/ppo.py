@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from agents.evaluation.options import ConfigError, Mixture, SeatCounts, rules_of
 from agents.policies import make
-from agents.training.config.checks import at_least, named, shares
+from agents.training.config.checks import at_least, named, seat_counts, shares, weights
 from agents.training.config.models import ModelConfig
 from thirtyone_env import Rules
 
@@ -123,13 +123,8 @@ class PpoConfig(ModelConfig):
                 f"batch must be at most rows × rollout ({self.rows * self.rollout}), not "
                 f"{self.batch}"
             )
-        weights = self.opponents.values()
-        if min(weights, default=0) < 0 or (self.self_play < 1 and not any(weights)):
-            raise ConfigError("opponents must give bots weights of 0 or more, one a weight above 0")
-        with named("players"):
-            for rules in self.all_rules():
-                for size in self.players:
-                    rules.check_seats(size)
+        weights(self.opponents, needed=self.self_play < 1)
+        seat_counts(self.players, *self.all_rules())
         with named("opponents"):
             for name in self.opponents:
                 if name != TARGET:

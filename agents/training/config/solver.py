@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from agents.evaluation.options import ConfigError, Mixture, SeatCounts
 from agents.training.config.base import RunConfig
-from agents.training.config.checks import at_least, named, shares
+from agents.training.config.checks import at_least, named, seat_counts, shares, weights
 from thirtyone_env import make_bot
 
 
@@ -57,12 +57,8 @@ class SolverConfig(RunConfig):
             raise ConfigError("rules: a solver learns games of the draw family alone")
         if not self.players:
             raise ConfigError("players must name at least one seat count")
-        with named("players"):
-            for size in self.players:
-                self.resolved_rules().check_seats(size)
-        weights = self.opponents.values()
-        if min(weights, default=0) < 0 or not any(weights):
-            raise ConfigError("opponents must give bots weights of 0 or more, one a weight above 0")
+        seat_counts(self.players, self.resolved_rules())
+        weights(self.opponents)
         with named("opponents"):
             for name in self.opponents:
                 if name != "self":
