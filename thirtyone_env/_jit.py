@@ -92,10 +92,13 @@ class _EntryLibrary(codegen.JITCodeLibrary):
     name, private ones too, and others may have compiled the same kernel for themselves.
     """
 
+    wide = False
+    """Whether loops are made for long rows of numbers, in vectors and unrolled."""
+
     def _optimize_final_module(self) -> None:
         options = llvm.create_pipeline_tuning_options(3)
-        options.loop_vectorization = options.slp_vectorization = False
-        options.loop_unrolling = False
+        options.loop_vectorization = options.slp_vectorization = self.wide
+        options.loop_unrolling = self.wide
         shared = llvm.Linkage.linkonce_odr
         called = [one for one in self._final_module.functions if one.linkage == shared]
         for number, function in enumerate(called):
@@ -113,12 +116,24 @@ class _EntryLibrary(codegen.JITCodeLibrary):
         return self.name, "object", (self._get_compiled_object(), outline.as_bitcode())
 
 
+class _WideLibrary(_EntryLibrary):
+    """An entry made for loops through long rows of numbers, as the layers of networks are."""
+
+    wide = True
+
+
 class _EntryCompiler(compiler.Compiler):
+    library = _EntryLibrary
+
     def compile_extra(self, function: Function) -> Any:
-        self.state.library = _EntryLibrary(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library = self.library(self.state.targetctx.codegen(), function.__qualname__)
         self.state.library.enable_object_caching()
         with _no_collections():
             return super().compile_extra(function)
+
+
+class _WideCompiler(_EntryCompiler):
+    library = _WideLibrary
 
 
 @contextlib.contextmanager
@@ -138,6 +153,8 @@ ENTRY_OPTIONS: dict[str, Any] = _OPTIONS | {
     "pipeline_class": _EntryCompiler,
 }
 """What numba is told about an entry."""
+WIDE_OPTIONS: dict[str, Any] = ENTRY_OPTIONS | {"pipeline_class": _WideCompiler}
+"""And about a wide one."""
 
 
 def kernel(function: Function) -> Function:
@@ -165,7 +182,19 @@ def wrapping_kernel(function: Function) -> Function:
 
 def entry(function: Function) -> Function:
     """Compile a function that is called from Python; the result is kept on disk."""
-    compiled = numba.njit(**ENTRY_OPTIONS)(function)
+    return _kept(numba.njit(**ENTRY_OPTIONS)(function), function)
+
+
+def wide_entry(function: Function) -> Function:
+    """As `entry`, for loops through long rows of numbers: these become vectors, unrolled.
+
+    Sums keep their order, so that the numbers are those of an `entry`.
+    """
+    return _kept(numba.njit(**WIDE_OPTIONS)(function), function)
+
+
+def _kept(compiled: Any, function: Function) -> Function:
+    """A compiled function that is kept on disk."""
     if not INTERPRETED:
         compiled._cache = _KernelCache(function)
     return compiled

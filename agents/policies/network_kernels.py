@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env._jit import entry, inlined_kernel
+from thirtyone_env._jit import entry, inlined_kernel, wide_entry
 
 GROUP = 4
 """Inputs are taken four at a time."""
@@ -118,7 +118,7 @@ def put_layer(given: Any, net: Any, at: int, out: Any) -> None:
         add_four(out, a, b, c, d, net, first, first + width, first + 2 * width, first + 3 * width)
 
 
-@entry
+@wide_entry
 def network_rows(
     starts: Any,
     spots: Any,

@@ -29,7 +29,15 @@ from agents.training.exploit import NetworkExploiter
 from agents.training.learning import learn
 from agents.training.models import model_state, restore_model
 from agents.training.ppo import response
-from agents.training.ppo.kernels import CUT, ENDED, advantages
+from agents.training.ppo.kernels import (
+    CUT,
+    ENDED,
+    TILE,
+    advantages,
+    first_layer,
+    first_layer_gradient,
+    room,
+)
 from agents.training.ppo.league import League
 from agents.training.ppo.tables import LEARNER, LeagueVecEnv
 from agents.training.stopping import Interrupted, Stop
@@ -93,6 +101,36 @@ def dense(model):
         some = kept.amounts[places] > 0
         found[row, kept.spots[places][some]] = kept.amounts[places][some]
     return found
+
+
+def inputs(rng, rows, most):
+    """Inputs of rows, groups filled up, as kernels take them, and as uint8[rows, most]."""
+    full = (rng.random((rows, most)) < 0.1) * rng.integers(1, 256, (rows, most), np.uint8)
+    full[:, 3], full[:, 4] = 1, 0  # one that all have, one that nobody has
+    places = [np.flatnonzero(row) for row in full]
+    filled = [np.append(place, [0] * (-len(place) % 4)) for place in places]
+    amounts = [
+        np.append(row[place], [0] * (-len(place) % 4))
+        for row, place in zip(full, places, strict=True)
+    ]
+    starts = np.cumsum([0, *map(len, filled)])
+    sparse = np.concatenate(filled).astype(np.uint16), np.concatenate(amounts).astype(np.uint8)
+    return (starts, *sparse), full
+
+
+@pytest.mark.parametrize("count", [1, 3, TILE, 2 * TILE + 7])
+def test_the_first_layer_is_the_product_of_matrices(count):
+    rng = np.random.default_rng(fresh_seed())
+    sparse, full = inputs(rng, 2 * TILE + 9, 50)
+    rows = rng.permutation(len(full))[:count]
+    weights, biases = rng.random((50, 24), np.float32), rng.random(24, np.float32)
+    sums: np.ndarray = np.empty((count, 24), np.float32)
+    first_layer(*sparse, rows, weights, biases, sums)
+    np.testing.assert_allclose(sums, full[rows] @ weights + biases, rtol=1e-5)
+    slopes, gradient = rng.random((count, 24), np.float32), np.ones((50, 24), np.float32)
+    first_layer_gradient(*sparse, rows, slopes, room(50), gradient)
+    expected = full[rows].T.astype(np.float64) @ slopes + 1
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("critic", ["own", "shared"])

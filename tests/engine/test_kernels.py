@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import thirtyone_env
-from thirtyone_env._jit import ENTRY_OPTIONS, INTERPRETED, inlined_kernel, kernel
+from thirtyone_env._jit import ENTRY_OPTIONS, INTERPRETED, WIDE_OPTIONS, inlined_kernel, kernel
 
 PACKAGE = Path(thirtyone_env.__file__).parent
-MARKS = ("kernel", "inlined_kernel", "wrapping_kernel", "entry")
+MARKS = ("kernel", "inlined_kernel", "wrapping_kernel", "entry", "wide_entry")
 GIVEN = (
     *("trailing_zeros", "bits_among", "prefetch"),
     *("put_byte", "put_bytes", "put_flags", "put_flags_among", "put_shorts", "word_of"),
@@ -205,3 +205,18 @@ def test_a_function_of_somebody_else_has_kernels_of_its_own():
     for factor in (3, 5):
         found = [by(number, factor) for number in range(12)]
         assert found == [scattered.py_func(number, factor) for number in range(12)]
+
+
+def add_times(sums, numbers, times):
+    """A loop through long rows of numbers."""
+    for place in range(len(sums)):
+        sums[place] += times * numbers[place]
+
+
+@pytest.mark.skipif(INTERPRETED, reason="the code of compiled kernels")
+@pytest.mark.parametrize(("options", "vectors"), [(ENTRY_OPTIONS, False), (WIDE_OPTIONS, True)])
+def test_wide_entries_are_made_of_vectors_and_others_are_not(options, vectors):
+    fresh = numba.njit(**options)(add_times)
+    fresh(np.zeros(100, np.float32), np.ones(100, np.float32), np.float32(2))
+    code = next(iter(fresh.overloads.values())).library.get_llvm_str()
+    assert (" x float>" in code) == vectors

@@ -36,6 +36,7 @@ from agents.training.ppo.kernels import (
     first_layer_gradient,
     hand_rows,
     loss_slopes,
+    room,
 )
 from agents.training.ppo.tables import LeagueVecEnv, of_generator, to_generator
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
@@ -219,7 +220,8 @@ class Network:
         """The gradients of the first layers, by the slopes of all their units."""
         inputs, more = len(self.factors), 0 if self.hands is None else self.hands.in_features
         gradient = torch.zeros((inputs + more, slopes.shape[1]))
-        first_layer_gradient(*done.experience.inputs, done.rows, slopes.numpy(), gradient.numpy())
+        given = *done.experience.inputs, done.rows, slopes.numpy()
+        first_layer_gradient(*given, room(len(gradient)), gradient.numpy())
         layers = [trunk[0] for trunk in self.trunks]
         sizes = [layer.out_features for layer in layers]
         if self.hands is not None:
