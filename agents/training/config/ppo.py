@@ -10,7 +10,7 @@ from agents.evaluation.options import ConfigError, Mixture, SeatCounts, rules_of
 from agents.policies import make
 from agents.training.config.checks import at_least, named, seat_counts, shares, weights
 from agents.training.config.models import ModelConfig
-from thirtyone_env import Rules
+from thirtyone_env import Rules, make_bot
 
 TARGET = "target"
 """A name for the policy that a response answers, where a program hands it over."""
@@ -100,6 +100,10 @@ class PpoConfig(ModelConfig):
     start_from: str = ""
     """A saved policy that the training begins with, or one that comes with the checkout
     (network:NAME); none if empty: random weights."""
+    teacher: str = ""
+    """A bot whose decisions the policy learns first, wherever its own play leads; none if empty."""
+    teach_first: int = 4_000_000
+    """Steps at the start in which it does."""
     value_first: int = 0
     """Steps at the start in which the value alone is learned, so that a policy that the training
     begins with is not pulled about by values that are not worth anything yet."""
@@ -110,7 +114,7 @@ class PpoConfig(ModelConfig):
         super().__post_init__()
         at_least(self, rows=1, rollout=2, batch=2, epochs=1, snapshot_every=1, snapshots=1)
         at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, final_entropy=0)
-        at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0)
+        at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0, teach_first=0)
         shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play")
         if self.device != "cpu":
             raise ConfigError("device must be cpu: its first layer is a kernel of the processor")
@@ -125,6 +129,9 @@ class PpoConfig(ModelConfig):
             )
         weights(self.opponents, needed=self.self_play < 1)
         seat_counts(self.players, *self.all_rules())
+        if self.teacher:
+            with named("teacher"):
+                make_bot(self.teacher)
         with named("opponents"):
             for name in self.opponents:
                 if name != TARGET:

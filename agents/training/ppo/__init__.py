@@ -102,6 +102,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         reward_scale=config.reward_scale,
         episode=config.episode,
         read_rules=len(rules) > 1,
+        teacher=config.teacher,
         seed=config.seed,
     )
     model = LeaguePPO(
@@ -112,6 +113,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         read_rules=len(rules) > 1,
         final_entropy=config.final_entropy,
         value_first=config.value_first,
+        teach_first=config.teach_first if config.teacher else 0,
         snapshot_every=config.snapshot_every if config.snapshot_play else 0,
         policy_of=policy_maker(config),
         threads=config.threads,

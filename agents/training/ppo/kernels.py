@@ -14,8 +14,10 @@ import numpy as np
 from agents.policies.network_kernels import GROUP, MOST_INPUTS
 from thirtyone_env._jit import entry, inlined_kernel, kernel, wide_entry
 from thirtyone_env.arena import naming_for
+from thirtyone_env.bots.deciding import bot_action
 from thirtyone_env.canonical import rename_card
 from thirtyone_env.cards import BIT, NUM_CARDS, lowest
+from thirtyone_env.observation import agent_action
 
 TILE = 512
 """Rows whose slopes are kept near while their gradients are added up."""
@@ -45,6 +47,20 @@ def hand_rows(states: Any, inputs: int, out: Any) -> None:
                 place += 1
         for i in range(place, out.shape[1]):
             out[row, i] = -1
+
+
+@entry
+def taught_actions(states: Any, copies: Any, book: Any, out: Any) -> None:
+    """What the bots of the seats to act would do, int64[B], as slots with canonical suits.
+
+    `copies` is scratch: what a bot changes in a state, such as its stream, stays as it was.
+    """
+    for row in range(len(out)):
+        copies[0] = states[row]
+        state = copies[0]
+        naming = naming_for(state, np.int64(state.seat), True)
+        action = bot_action(state, book)
+        out[row] = agent_action(state, action, naming, True)
 
 
 @wide_entry
@@ -230,14 +246,16 @@ def loss_slopes(
         masks, actions, log_chances, gains, returns: of all decisions: legal actions, the one
             taken, its log-probability then, its advantage, and what the value should be.
         rows: int64[N], which decisions these are.
-        numbers: float64[6]: mean and spread that advantages are normalised by, the clip range, the
-            weights of entropy and value loss, decisions of the whole minibatch.
+        numbers: float64[7]: mean and spread that advantages are normalised by, the clip range, the
+            weights of entropy and value loss, decisions of the whole minibatch, and 1 where the
+            actions are a teacher's, which are to become as likely as possible.
         slopes, value_slopes: float32[N, A], float32[N], written.
         sums: float64[5], added to: policy loss, value loss, negative entropy, divergence from the
             old policy, clipped ratios.
     """
     mean, spread, clip = numbers[0], numbers[1], numbers[2]
     entropy_weight, value_weight, count = numbers[3], numbers[4], numbers[5]
+    taught = numbers[6] > 0
     for place in range(len(rows)):
         row = rows[place]
         taken, whole = actions[row], log_sum(logits, masks, place, row)
@@ -246,6 +264,7 @@ def loss_slopes(
         ratio, gain = exp(change), (np.float64(gains[row]) - mean) / spread
         near = min(max(ratio, 1.0 - clip), 1.0 + clip)
         pull = -gain * ratio if gain * ratio <= gain * near else 0.0
+        pull = -1.0 if taught else pull
         for action in range(logits.shape[1]):
             slope = 0.0
             if masks[row, action]:
@@ -255,7 +274,7 @@ def loss_slopes(
             slopes[place, action] = (slope + pull * (action == taken)) / count
         error = np.float64(values[place]) - np.float64(returns[row])
         value_slopes[place] = 2.0 * value_weight * error / count
-        sums[0] -= min(gain * ratio, gain * near)
+        sums[0] -= np.float64(logits[place, taken]) - whole if taught else min(gain * ratio, gain * near)
         sums[1] += error * error
         sums[2] -= entropy
         sums[3] += ratio - 1.0 - change

@@ -108,6 +108,7 @@ class Experience:
         self.amounts = np.empty((size + rows) * MOST_INPUTS, np.uint8)
         self.masks: np.ndarray = np.zeros((size, NUM_SLOT_ACTIONS), np.int8)
         self.actions: np.ndarray = np.zeros(size, np.int64)
+        self.taught: np.ndarray = np.zeros(size, np.int64)
         self.log_chances: np.ndarray = np.zeros(size, np.float32)
         self.values: np.ndarray = np.zeros((steps, rows), np.float32)
         self.seats: np.ndarray = np.zeros((steps, rows), np.int8)
@@ -268,6 +269,7 @@ class LeaguePPO(MaskablePPO):
         read_rules: whether the rules are inputs.
         final_entropy: weight of the entropy bonus at the end.
         value_first: steps at the start in which the value alone is learned.
+        teach_first: steps at the start in which the policy learns what the tables' teacher does.
         snapshot_every: steps between two snapshots; 0: none are taken.
         policy_of: makes a policy of the layers of a network and a name; for leagues that let their
             members play each other.
@@ -286,6 +288,7 @@ class LeaguePPO(MaskablePPO):
         read_rules: bool = False,
         final_entropy: float | None = None,
         value_first: int = 0,
+        teach_first: int = 0,
         snapshot_every: int = 0,
         policy_of: PolicyOf | None = None,
         threads: int = 1,
@@ -312,7 +315,7 @@ class LeaguePPO(MaskablePPO):
             **options,
         )
         self.tables = env
-        self.value_first = value_first
+        self.value_first, self.teach_first, self._begun = value_first, teach_first, 0
         self.snapshot_every, self.policy_of = snapshot_every, policy_of
         self.final_entropy = self.ent_coef if final_entropy is None else final_entropy
         self.network = Network(self.policy, critic == "shared")
@@ -332,6 +335,11 @@ class LeaguePPO(MaskablePPO):
 
     # --- playing ---------------------------------------------------------------------------------
 
+    @property
+    def teaching(self) -> bool:
+        """Whether this roll-out and its update are a teacher's."""
+        return self._begun < self.teach_first
+
     def collect_rollouts(
         self,
         env: Any,
@@ -342,6 +350,7 @@ class LeaguePPO(MaskablePPO):
     ) -> bool:
         """Play; False if the callback wants to stop."""
         tables, kept, rows = self.tables, self.experience, self.tables.num_envs
+        self._begun = self.num_timesteps
         callback.on_rollout_start()
         self._renew_league()
         asked, start = tables.asked_seconds, time.perf_counter()
@@ -394,6 +403,8 @@ class LeaguePPO(MaskablePPO):
             found = self.network.forward(
                 kept, np.arange(here.start, here.stop), self.network.first_weights()
             )
+        if self.teaching:
+            kept.taught[here] = tables.taught()
         kept.masks[here], kept.seats[t] = tables.mask, tables.seat
         kept.values[t] = found.values.numpy()
         lots = tables.lots.random(tables.num_envs)
@@ -447,6 +458,7 @@ class LeaguePPO(MaskablePPO):
         some = self.experience.advantages.reshape(-1)[batch].astype(np.float64)
         spread = some.std(ddof=1) + 1e-8
         numbers = [some.mean(), spread, clip, entropy_weight, self.vf_coef, len(batch)]
+        numbers.append(self.teaching)
         weights = self.network.first_weights()
 
         def part(rows: np.ndarray) -> tuple[np.ndarray, Gradients]:
@@ -470,7 +482,8 @@ class LeaguePPO(MaskablePPO):
         slopes, value_slopes = torch.empty_like(done.logits), torch.empty_like(done.values)
         sums = np.zeros(5)
         loss_slopes(
-            done.logits.numpy(), done.values.numpy(), kept.masks, kept.actions, kept.log_chances,
+            done.logits.numpy(), done.values.numpy(), kept.masks,
+            kept.taught if self.teaching else kept.actions, kept.log_chances,
             kept.advantages.reshape(-1), returns.reshape(-1), rows, numbers, slopes.numpy(),
             value_slopes.numpy(), sums,
         )  # fmt: skip

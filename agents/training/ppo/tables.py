@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from gymnasium import spaces
 
-from agents.policies import inputs
+from agents.policies import inputs, make
 from agents.policies.network_kernels import (
     MOST_INPUTS,
     NO_MORE,
@@ -29,14 +29,14 @@ from agents.policies.network_kernels import (
     network_rows,
     pick_rows,
 )
-from agents.training.ppo.kernels import CUT, ENDED
+from agents.training.ppo.kernels import CUT, ENDED, taught_actions
 from agents.training.ppo.league import League, Variant, deciding
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.adapters.sb3.batch import BatchVecEnv
 from thirtyone_env.arena import Tables, controller
 from thirtyone_env.observation import observation_size, seen_space
 from thirtyone_env.rules import MAX_SEATS
-from thirtyone_env.state import CONTROLLER, Phase
+from thirtyone_env.state import ASK_ALL, CONTROLLER, STATE, Phase
 
 LEARNER, NOBODY = -1, -2
 """In `owner`: the learner's seat; no seat."""
@@ -60,7 +60,11 @@ class LeagueVecEnv(BatchVecEnv):
         reward_scale: factor on the rewards.
         episode: "round" or "match".
         read_rules: whether the rules are inputs.
+        teacher: a bot that says what it would do in the place of the learner; none if empty.
         seed: start of all randomness.
+
+    Raises:
+        ValueError: for a teacher that does not play at the tables.
     """
 
     def __init__(
@@ -75,9 +79,10 @@ class LeagueVecEnv(BatchVecEnv):
         reward_scale: float = 1.0,
         episode: Literal["round", "match"] = "round",
         read_rules: bool = False,
+        teacher: str = "",
         seed: int = 0,
     ) -> None:
-        self.league, self.copies = league, copies
+        self.league, self.copies, self.teacher = league, copies, teacher
         self.reward, self.reward_scale, self.episode = reward, reward_scale, episode
         self.sizes, self.relu = np.asarray(sizes, np.int64), relu
         self.most_seats = max(size for _, size in league.variants)
@@ -133,11 +138,18 @@ class LeagueVecEnv(BatchVecEnv):
         self.rewards[:], self.ended[:] = 0, 0
 
     def _seated(self) -> np.ndarray:
-        """CONTROLLER[V, M + 1]: what sits on a seat by member; the last is for all networks."""
+        """CONTROLLER[V, M + 1]: what sits on a seat by member; the last is for all networks.
+
+        Networks are asked from outside; the bot of their seats is the teacher.
+        """
         league = self.league
         found: np.ndarray = np.zeros((len(league.variants), len(league.names) + 1), CONTROLLER)
         found[:, -1] = controller("external")
-        for variant, (rules, _) in enumerate(league.variants):
+        for variant, (rules, size) in enumerate(league.variants):
+            if self.teacher:
+                make(self.teacher).check(rules, size)
+                found[variant, -1] = controller(self.teacher, rules.record, self.tables.book)
+                found[variant, -1]["ask"] = ASK_ALL
             for member, policy in enumerate(league.policies):
                 if league.plays[variant, member]:
                     name = policy.controller
@@ -155,6 +167,12 @@ class LeagueVecEnv(BatchVecEnv):
         return self.observations()
 
     # --- playing ---------------------------------------------------------------------------------
+
+    def taught(self) -> np.ndarray:
+        """int64[B]: what the teacher would do now in every row."""
+        actions: np.ndarray = np.zeros(self.num_envs, np.int64)
+        taught_actions(self.tables.states, np.zeros(1, STATE), self.tables.book.array, actions)
+        return actions
 
     def advance(self, actions: np.ndarray) -> None:
         """One decision of the learner in every row, and all that follows up to the next.
