@@ -158,9 +158,9 @@ def _exploited(exploitations: Sequence[Exploitation]) -> list[str]:
     return [
         "## How far it is from unbeatable",
         "",
-        "Exploitability: the most that a rule bot gains against it, lives a round, alone among "
-        "copies of it. That is a lower bound: a policy that learned against it gains more "
-        "(`python evaluate.py exploit`).",
+        "Exploitability: the most that a rule bot gains against it, or a chart that was fitted to "
+        "it, lives a round, alone among copies of it. That is a lower bound: a policy that learned "
+        "against it gains more (`python evaluate.py exploit`).",
         "",
         "| table | by | gain | 95 % interval |",
         "| --- | --- | ---: | ---: |",

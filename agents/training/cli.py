@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from agents.training import card
 from agents.training.algorithms import algorithm_of
 from agents.training.charts import training as charts
 from agents.training.config import ChartConfig, ModelConfig, RunConfig, load
+from agents.training.exploit import CHART_DRAWS, ChartExploiter
 from agents.training.panel import PanelResult
 from agents.training.run import FINISHED, MEASURING, DivergedError, Run, RunError, find, start
 from agents.training.stopping import Interrupted, Stop, stopping
@@ -28,6 +30,8 @@ from thirtyone_env.charts import Chart
 INTERRUPTED = 130
 WRONG_USE = 2
 FAILED = 1
+FITTED = 5
+"""Deals that a chart is fitted on for each that it is measured on, in a card."""
 USAGE = """\
 usage: train.py CONFIG.yaml [--key value ...]                      train; --help lists the keys
        train.py --resume RUN                                       go on with a run that was stopped
@@ -303,26 +307,30 @@ def _report(
 
 
 def _exploited(policy: TablePolicy, config: RunConfig, console: Console) -> list[Exploitation]:
-    """What rule bots gain against a policy, at every size of table that it learned at."""
+    """What rule bots and fitted charts gain against a policy, at every size of table it knows."""
     deals = config.benchmark.exploit_deals
     if not deals:
         return []
-    total, found = len(config.players) * (len(RULE_BOTS) + 1) * deals, []
-    with progress(console, "exploiters", total, "deals") as advance:
-        for size in config.players:
-            one = exploit(
-                policy,
-                [FixedExploiter(name) for name in RULE_BOTS],
-                rules=config.resolved_rules(),
-                num_players=size,
-                deals=deals,
-                seed=config.benchmark.seed,
-                workers=config.benchmark.workers,
-                progress=advance,
-            )
-            if one.interrupted:
-                raise KeyboardInterrupt
-            found.append(one)
+    with tempfile.TemporaryDirectory() as spare:
+        suite = [FixedExploiter(name) for name in RULE_BOTS] + [
+            ChartExploiter(Path(spare), draws, FITTED * deals) for draws in CHART_DRAWS
+        ]
+        total, found = len(config.players) * (len(suite) + 1) * deals, []
+        with progress(console, "exploiters", total, "deals") as advance:
+            for size in config.players:
+                one = exploit(
+                    policy,
+                    suite,
+                    rules=config.resolved_rules(),
+                    num_players=size,
+                    deals=deals,
+                    seed=config.benchmark.seed,
+                    workers=config.benchmark.workers,
+                    progress=advance,
+                )
+                if one.interrupted:
+                    raise KeyboardInterrupt
+                found.append(one)
     return found
 
 

@@ -24,7 +24,7 @@ class BenchmarkConfig:
     seed: int = 2_000
     """Start of the cards and of the bots' randomness; not the seed of the training."""
     exploit_deals: int = 1_000
-    """Deals a rule bot plays alone among copies of the policy, for the card; 0: none."""
+    """Deals an exploiter plays alone among copies of the policy, for the card; 0: none."""
     workers: int | None = None
     """Threads; none: as many as this process may run at once. The numbers do not depend on them."""
 

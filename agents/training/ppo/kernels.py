@@ -274,7 +274,9 @@ def loss_slopes(
             slopes[place, action] = (slope + pull * (action == taken)) / count
         error = np.float64(values[place]) - np.float64(returns[row])
         value_slopes[place] = 2.0 * value_weight * error / count
-        sums[0] -= np.float64(logits[place, taken]) - whole if taught else min(gain * ratio, gain * near)
+        sums[0] -= (
+            np.float64(logits[place, taken]) - whole if taught else min(gain * ratio, gain * near)
+        )
         sums[1] += error * error
         sums[2] -= entropy
         sums[3] += ratio - 1.0 - change
