@@ -67,9 +67,11 @@ ROSTER = (
 LARGER_DEALS = 5_000
 """Of threshold studies at tables of three and more."""
 NETWORK = "network:ppo_danish_heads_up"
+NETWORK_OF_FOUR = "network:ppo_danish_four"
 EXPLOIT = ExploitCommand(
     "BOT",
     exploiters=(*RULE_BOTS, "chart:danish", "solver:danish", NETWORK),
+    chart_deals=20_000,
     learn=20,
     deals=6_000,
     seed=SEED,
@@ -238,7 +240,7 @@ def ranking_2() -> Part:
 
 def ranking_4() -> Part:
     """Everyone alone among copies of everyone else, four at the table."""
-    return ranking(4, ROSTER[1:], 120, "lone")
+    return ranking(4, (*ROSTER[1:], "solver:danish", NETWORK_OF_FOUR), 120, "lone")
 
 
 def claims() -> Part:
