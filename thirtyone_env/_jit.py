@@ -490,6 +490,7 @@ _CONSTANTS = (
     "checks.py",
     "pages.py",
     "rules.py",
+    "seen.py",
     "solvers.py",
     "threads.py",
     "observation/__init__.py",
