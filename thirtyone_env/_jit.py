@@ -519,6 +519,7 @@ _CONSTANTS = (
     "checks.py",
     "pages.py",
     "rules.py",
+    "seen.py",
     "solvers.py",
     "threads.py",
     "observation/__init__.py",

@@ -155,6 +155,11 @@ class Solver:
         """The number of classes of hands, K."""
         return len(hand_classes(self.rules).hands)
 
+    @property
+    def players(self) -> tuple[int, ...]:
+        """Numbers of seats that it has tables for."""
+        return tuple(sorted(self.tables))
+
     def check(self, rules: Any) -> None:
         """Refuse rules of another round.
 
@@ -164,14 +169,7 @@ class Solver:
         Raises:
             SolverError: naming every rule that differs.
         """
-        mine = self.rules.record[()]
-        differences = [
-            f"{name} is {mine[name]} for the solver, {rules[name]} at the table"
-            for name in mine.dtype.names or ()
-            if name not in ANY_VALUE and mine[name] != rules[name]
-        ]
-        if differences:
-            raise SolverError(f"{self.name} is made for other rules: {'; '.join(differences)}")
+        refuse_rules(self.name, self.rules, rules)
 
     def to_bytes(self) -> bytes:
         """The file's content; the same bytes for the same solver."""
@@ -196,24 +194,18 @@ class Solver:
         Raises:
             SolverError: if it is none, a damaged one, or of a version to come.
         """
+        about, arrays = unpacked(content)
         try:
-            with zipfile.ZipFile(io.BytesIO(content)) as packed:
-                if sum(part.file_size for part in packed.infolist()) > 4 * MAX_FILE:
-                    raise SolverError("too much is packed in it")
-            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                about = json.loads(arrays["about"].tobytes())
-                tables = {
-                    int(key.removeprefix("seats_")): arrays[key]
-                    for key in arrays.files
-                    if key != "about"
-                }
-            if about["format"] != FORMAT or about["version"] != VERSION:
-                raise SolverError(f"it says {about['format']!r}, version {about['version']!r}")
+            tables = {
+                int(key.removeprefix("seats_")): table
+                for key, table in arrays.items()
+                if key.startswith("seats_")
+            }
             rules = Rules.from_dict(about["rules"])
             return cls(rules, about["turns"], about["ramp"], tables, name, about["card"])
         except SolverError:
             raise
-        except (zipfile.BadZipFile, OSError, EOFError, KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise SolverError(str(error) or type(error).__name__) from error
 
     @classmethod
@@ -223,17 +215,71 @@ class Solver:
         Raises:
             SolverError: naming the file, if it is missing or no solver.
         """
-        path = FOLDER / f"{path}.npz" if str(path) in solver_names() else Path(path)
-        try:
-            status = path.stat()
-        except OSError as error:
-            known = ", ".join(solver_names()) or "none"
-            raise SolverError(
-                f"no solver at {path}: {error.strerror}; those that come with the package: {known}"
-            ) from error
-        if status.st_size > MAX_FILE:
-            raise SolverError(f"{path}: over {MAX_FILE:,} bytes; no solver is as long")
-        return _read(path, status.st_mtime_ns, status.st_size, status.st_ino)
+        file = solver_file(path)
+        status = file.stat()
+        return _read(file, status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def refuse_rules(name: str, made_for: Rules, rules: Any) -> None:
+    """Refuse rules of another round than a solver was made for.
+
+    Args:
+        name: the solver's.
+        made_for: its rules.
+        rules: those at the table, a record of dtype `RULES`.
+
+    Raises:
+        SolverError: naming every rule that differs.
+    """
+    mine = made_for.record[()]
+    differences = [
+        f"{field} is {mine[field]} for the solver, {rules[field]} at the table"
+        for field in mine.dtype.names or ()
+        if field not in ANY_VALUE and mine[field] != rules[field]
+    ]
+    if differences:
+        raise SolverError(f"{name} is made for other rules: {'; '.join(differences)}")
+
+
+def unpacked(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What a solver's file says about it, and its arrays.
+
+    Raises:
+        SolverError: for a damaged file, one that is no solver's, or of a version to come.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            if sum(part.file_size for part in packed.infolist()) > 4 * MAX_FILE:
+                raise SolverError("too much is packed in it")
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            about = json.loads(arrays["about"].tobytes())
+            rest = {key: arrays[key] for key in arrays.files if key != "about"}
+        if about["format"] != FORMAT or about["version"] != VERSION:
+            raise SolverError(f"it says {about['format']!r}, version {about['version']!r}")
+        return about, rest
+    except SolverError:
+        raise
+    except (zipfile.BadZipFile, OSError, EOFError, KeyError, TypeError, ValueError) as error:
+        raise SolverError(str(error) or type(error).__name__) from error
+
+
+def solver_file(path: Path | str) -> Path:
+    """The file that a path, or the name of a solver that comes with the package, stands for.
+
+    Raises:
+        SolverError: if there is none, or it is too long.
+    """
+    path = FOLDER / f"{path}.npz" if str(path) in solver_names() else Path(path)
+    try:
+        status = path.stat()
+    except OSError as error:
+        known = ", ".join(solver_names()) or "none"
+        raise SolverError(
+            f"no solver at {path}: {error.strerror}; those that come with the package: {known}"
+        ) from error
+    if status.st_size > MAX_FILE:
+        raise SolverError(f"{path}: over {MAX_FILE:,} bytes; no solver is as long")
+    return path
 
 
 @lru_cache(8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 import numpy as np
@@ -332,4 +332,27 @@ def gains_by_turn(turns: ByTurn) -> Figure:
         )
         bar.set_label("gain of knocking over going on, life swings")
         bar.outline.set_visible(False)
+    return figure
+
+
+def falling(curves: Mapping[str, Mapping[int, float]], label: str, axis: str) -> Figure:
+    """Curves that fall towards zero, both axes logarithmic.
+
+    Args:
+        curves: by name, values above 0 by step.
+        label: of the values.
+        axis: of the steps.
+    """
+    with mpl.rc_context(STYLE):
+        figure, panel = _one(2.9)
+        for k, (name, curve) in enumerate(curves.items()):
+            steps, values = list(curve), list(curve.values())
+            look = {"marker": "o", "markersize": 3.2, "linewidth": 1.2}
+            panel.loglog(steps, values, color=colour(k), label=name, **look)
+        panel.grid(axis="y")
+        panel.set_axisbelow(True)
+        panel.set_xlabel(axis)
+        panel.set_ylabel(label)
+        if len(curves) > 1:
+            figure.legend(loc="outside upper left", frameon=False, ncols=2)
     return figure

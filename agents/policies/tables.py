@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thirtyone_env import Rules
+from thirtyone_env.seen import SeenSolver, load_solver
 from thirtyone_env.solvers import Solver, SolverError
 
 SOLVER_FILE = "solver.npz"
@@ -25,9 +26,9 @@ class TablesPolicy:
     def __post_init__(self) -> None:
         self.solver()
 
-    def solver(self) -> Solver:
+    def solver(self) -> Solver | SeenSolver:
         """The solver in the file."""
-        return Solver.load(self.path)
+        return load_solver(self.path)
 
     @property
     def name(self) -> str:
@@ -48,6 +49,6 @@ class TablesPolicy:
         """
         solver = self.solver()
         solver.check(rules.record[()])
-        if num_players not in solver.tables:
-            known = " and ".join(str(seats) for seats in sorted(solver.tables))
+        if num_players not in solver.players:
+            known = " and ".join(str(seats) for seats in solver.players)
             raise SolverError(f"{self.name} is made for tables of {known}, not of {num_players}")

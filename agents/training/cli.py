@@ -145,7 +145,7 @@ def _check(config: RunConfig) -> None:
     Raises:
         ValueError: for opponents that there are not or that refuse the tables, and devices.
     """
-    for name in config.benchmark.opponents:
+    for name in config.benchmark.opponents if config.at_tables else ():
         opponent = make(name)
         for size in config.benchmark.players:
             opponent.check(config.resolved_rules(), size)
@@ -196,7 +196,10 @@ def _go(run: Run, config: RunConfig, stop: Stop, console: Console, errors: Conso
                 begun = time.monotonic()
                 with progress(console, "training", steps, algorithm.STEPS) as advance:
                     algorithm.train(config, folder, advance)
-                _report(run, config, time.monotonic() - begun, None, console)
+                if config.at_tables:
+                    _report(run, config, time.monotonic() - begun, None, console)
+                else:
+                    console.print(f"policy: {folder}", markup=False)
         run.set_stage(FINISHED)
     except KeyboardInterrupt:
         what = (

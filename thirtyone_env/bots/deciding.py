@@ -12,6 +12,7 @@ from thirtyone_env.bots.counter import counter_draw
 from thirtyone_env.bots.greedy import continuing_action
 from thirtyone_env.bots.knocking import Bot, wants_knock
 from thirtyone_env.bots.lookahead import lookahead_action
+from thirtyone_env.bots.seeing import seen_action
 from thirtyone_env.bots.solving import solver_action
 from thirtyone_env.bots.swedish import swedish_discard, swedish_draw
 from thirtyone_env.cards import count, lowest
@@ -64,6 +65,8 @@ def bot_action(state: State, book: Any) -> int:
     if book is not None:
         if bot == Bot.SOLVER:
             return solver_action(state, book, np.int64(state.controllers[acting_seat(state)].entry))
+        if bot == Bot.SEEN:
+            return seen_action(state, book, np.int64(state.controllers[acting_seat(state)].entry))
     phase = np.int64(state.phase)
     if phase == Phase.TURN and wants_knock(state, book) and may_knock(state):
         return KNOCK

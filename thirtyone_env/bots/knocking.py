@@ -38,6 +38,8 @@ class Bot(IntEnum):
     """The same, with the cards counted that were seen."""
     SOLVER = 9
     """Decides by a solver's tables of what each decision is worth in the rest of the round."""
+    SEEN = 10
+    """Decides by a solver's table of information sets."""
 
 
 @inlined_kernel

@@ -18,7 +18,7 @@ from thirtyone_env.bots.knocking import Bot
 from thirtyone_env.bots.solver_entry import solver_entry
 from thirtyone_env.charts import Chart
 from thirtyone_env.checks import check_choice
-from thirtyone_env.solvers import Solver
+from thirtyone_env.seen import SeenSolver, load_solver
 from thirtyone_env.state import (
     ASK_ALL,
     ASK_KNOCK,
@@ -150,8 +150,10 @@ def controller(spec: str, rules: Any = None, book: Book | None = None) -> np.nda
     elif name == "chart":
         result = _chart(spec, rules, book)
     elif name == "solver" and text:
-        solver = Solver.load(text)
+        solver = load_solver(text)
         result["bot"], result["entry"] = Bot.SOLVER, -1
+        if isinstance(solver, SeenSolver):
+            result["bot"] = Bot.SEEN
         if book is not None:
             result["entry"] = solver_entry(spec, solver, rules, book)
     elif isinstance(spec, str) and spec in BOT_FORMS and not text:

@@ -63,6 +63,11 @@ class RunConfig:
             raise ConfigError(f"name must be usable as the name of a folder, not {self.name!r}")
         self.resolved_rules()
 
+    @property
+    def at_tables(self) -> bool:
+        """Whether the policy plays at tables with a whole deck, where it can be measured."""
+        return True
+
     def resolved_rules(self) -> Rules:
         """The rules that the preset and the house rules give.
 
