@@ -488,6 +488,7 @@ _CONSTANTS = (
     "bots/book.py",
     "charts.py",
     "checks.py",
+    "exchange_parts.py",
     "pages.py",
     "rules.py",
     "solvers.py",
