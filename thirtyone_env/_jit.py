@@ -517,6 +517,7 @@ _CONSTANTS = (
     "bots/book.py",
     "charts.py",
     "checks.py",
+    "exchange_parts.py",
     "pages.py",
     "rules.py",
     "seen.py",

@@ -4,7 +4,8 @@ What a hand is worth after a discard is the sum of two tables: the worth of its 
 worth of the card laid open, by its rank, by how many cards of its suit the hand keeps and by what
 the next player openly holds. Knocking, drawing, and the last turn after a knock have tables of
 their own. A *key* numbers the seat's place in the round and its own turn, a *spot* also what
-opponents openly collect. One set of tables for each number of seats in play (draw family).
+opponents openly collect. One set of tables for each number of seats in play. That is the draw
+family; the tables of the exchange family are those of `exchange_parts`.
 
 A solver is one NPZ file: tables as plain arrays, and the rules, the recipe and the figures as JSON
 text in an array of bytes. Nothing of it is ever run as code.
@@ -18,7 +19,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env.classes import hand_classes
+from thirtyone_env.classes import Classes, hand_classes
+from thirtyone_env.exchange_parts import exchange_sizes
 from thirtyone_env.rules import MAX_SEATS, Rules
 
 FORMAT = "thirtyone-solver"
@@ -73,7 +75,7 @@ class Part(IntEnum):
 
 
 class SolverHead(IntEnum):
-    """What stands where in a block of a solver's header: a block for each number of seats."""
+    """What stands where in a block of a header: blocks for two to nine seats in play."""
 
     KINDS = 0
     """Number of classes of hands; 0 where there are no tables for so many seats."""
@@ -89,8 +91,6 @@ class SolverHead(IntEnum):
     """Where the tables of `Part` begin."""
     BLOCK = 13
     """Size of a block."""
-    SIZE = 8 * 13
-    """Blocks for two to nine seats in play."""
 
 
 class SolverError(ValueError):
@@ -104,11 +104,37 @@ def part_sizes(kinds: int, turns: int, seats: int) -> list[int]:
     return [spots * kinds] * 3 + [spots * VALUES] * 2 + [keys * CARDS] * 3
 
 
-def header_block(kinds: int, classes: int, turns: int, seats: int, ramp: int, first: int) -> Any:
-    """int64[BLOCK]: the block for a number of seats whose tables begin at a place of the book."""
-    sizes = part_sizes(kinds, turns, seats)
-    places = first + np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    return np.concatenate([[kinds, classes, turns, seats, ramp], places])
+def solver_classes(rules: Rules) -> Classes:
+    """The classes of hands that tables tell apart; those of exchanges leave out suits' order."""
+    return hand_classes(replace(rules, ties="share") if rules.family == "exchange" else rules)
+
+
+def table_sizes(rules: Rules, turns: int, seats: int) -> list[int]:
+    """The sizes of the tables for so many turns and seats, in order."""
+    kinds = len(solver_classes(rules).hands)
+    sizes = exchange_sizes if rules.family == "exchange" else part_sizes
+    return sizes(kinds, turns, seats)
+
+
+def header_block(
+    rules: Rules, classes: int, turns: int, seats: int, ramp: float, first: int
+) -> np.ndarray:
+    """The block for a number of seats.
+
+    Args:
+        rules: that the tables are made for.
+        classes: where the classes of hands by index begin in the book.
+        turns: own turns told apart.
+        seats: the number of seats.
+        ramp: half the width of the gap of worth in which knocks are drawn by lot, in lives.
+        first: where the tables begin.
+
+    Returns:
+        int64[BLOCK], of `SolverHead` or `ExchangeHead`.
+    """
+    kinds, width = len(solver_classes(rules).hands), max(1, round(ramp * UNIT))
+    places = first + np.cumsum([0, *table_sizes(rules, turns, seats)[:-1]])
+    return np.array([kinds, classes, turns, seats, width, *places])
 
 
 @dataclass(frozen=True)
@@ -132,8 +158,6 @@ class Solver:
     """Recipe and figures: plain data for people, read by nothing."""
 
     def __post_init__(self) -> None:
-        if self.rules.family != "draw":
-            raise SolverError("solvers are made for the draw family")
         whole = isinstance(self.turns, int) and 1 <= self.turns <= MAX_TURNS
         if not whole or not 0 < self.ramp <= 2:
             raise SolverError(
@@ -143,7 +167,7 @@ class Solver:
         if not self.tables or not set(self.tables) <= set(range(2, MAX_SEATS + 1)):
             raise SolverError(f"tables for {sorted(self.tables)} seats; allowed: 2 … {MAX_SEATS}")
         for seats, table in self.tables.items():
-            size = sum(part_sizes(self.kinds, self.turns, seats))
+            size = sum(table_sizes(self.rules, self.turns, seats))
             if table.dtype != np.int16 or table.shape != (size,):
                 raise SolverError(
                     f"tables for {seats} seats: {table.dtype}{list(table.shape)}; expected "
@@ -153,7 +177,7 @@ class Solver:
     @property
     def kinds(self) -> int:
         """The number of classes of hands, K."""
-        return len(hand_classes(self.rules).hands)
+        return len(solver_classes(self.rules).hands)
 
     @property
     def players(self) -> tuple[int, ...]:

@@ -81,7 +81,7 @@ def test_tables_that_do_not_fit_are_refused():
         replace(solver, tables={3: solver.tables[2]})
     with pytest.raises(SolverError, match="turns"):
         replace(solver, turns=0)
-    with pytest.raises(SolverError, match="draw family"):
+    with pytest.raises(SolverError, match="expected int16"):
         replace(solver, rules=PRESETS["schwimmen_a7"])
 
 
@@ -286,15 +286,10 @@ def test_an_exploiter_that_learns_gains_more_than_bots(tmp_path):
 
 
 def test_a_suite_without_an_answer_says_why(tmp_path):
-    suite = [LearnedExploiter(tmp_path)]
-    with pytest.raises(ValueError, match=r"learned response: .*draw family"):
+    outside = make("python:examples/bots/function_bot.py:patient", outside=True)
+    with pytest.raises(ValueError, match=r"learned response: .*external"):
         exploit(
-            "threshold:25",
-            suite,
-            rules=PRESETS["schwimmen_a7"],
-            num_players=2,
-            deals=10,
-            seed=1,
+            outside, [LearnedExploiter(tmp_path)], rules=DANISH, num_players=2, deals=10, seed=1
         )
 
 
@@ -327,7 +322,7 @@ def test_a_run_leaves_a_policy_that_plays(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rules": "schwimmen_a7"}, "draw family"),
+        ({"rules": "schwimmen_a7", "players": [7]}, "players"),
         ({"players": [12]}, "players"),
         ({"ramp": 0}, "ramp"),
         ({"opponents": {"selves": 1}}, "opponents.*selves"),

@@ -9,6 +9,7 @@ import numpy as np
 from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.actions import FIRST_CARD, KNOCK, legal_cards, legal_words, may_knock
 from thirtyone_env.bots.counter import counter_draw
+from thirtyone_env.bots.exchanging import exchange_action
 from thirtyone_env.bots.greedy import continuing_action
 from thirtyone_env.bots.knocking import Bot, wants_knock
 from thirtyone_env.bots.lookahead import lookahead_action
@@ -64,7 +65,10 @@ def bot_action(state: State, book: Any) -> int:
         return random_action(state)
     if book is not None:
         if bot == Bot.SOLVER:
-            return solver_action(state, book, np.int64(state.controllers[acting_seat(state)].entry))
+            entry = np.int64(state.controllers[acting_seat(state)].entry)
+            if state.rules.exchange:
+                return exchange_action(state, book, entry)
+            return solver_action(state, book, entry)
         if bot == Bot.SEEN:
             return seen_action(state, book, np.int64(state.controllers[acting_seat(state)].entry))
     phase = np.int64(state.phase)

@@ -185,5 +185,6 @@ def bot_table() -> dict[str, str]:
         "chart:NAME[,draws=RULE]": "knocks by a chart, a shipped one or a file; draws and discards "
         "by the rule that the chart was made with, or another one",
         "solver:NAME": "every decision by what it is worth in the rest of the round, from a "
-        "solver's tables, NAME being a file or such as danish; by the rules that they are made for",
+        "solver's tables, NAME being a file, danish or schwimmen_a7; by the rules that they are "
+        "made for",
     }

@@ -9,9 +9,8 @@ import numpy as np
 
 from thirtyone_env.bots.book import Book
 from thirtyone_env.bots.worth import hand_key
-from thirtyone_env.classes import hand_classes
 from thirtyone_env.seen import SeenHead, SeenSolver
-from thirtyone_env.solvers import FILE_UNIT, UNIT, Solver, SolverHead, header_block
+from thirtyone_env.solvers import FILE_UNIT, UNIT, Solver, header_block, solver_classes
 
 
 def solver_entry(spec: str, solver: Solver | SeenSolver, rules: Any, book: Book) -> int:
@@ -21,20 +20,23 @@ def solver_entry(spec: str, solver: Solver | SeenSolver, rules: Any, book: Book)
         SolverError: for rules that it was not made for.
     """
     solver.check(rules)
-    key = hand_key(rules)
     if isinstance(solver, SeenSolver):
-        return _seen_entry(spec, solver, key, book)
+        return _seen_entry(spec, solver, hand_key(rules), book)
+    key = (solver.rules.family, hand_key(rules))
 
     def header() -> np.ndarray:
-        made = np.zeros(SolverHead.SIZE, np.int64)
-        number = book.place(("solver classes", key), lambda: hand_classes(solver.rules).number)
-        ramp = max(1, round(solver.ramp * UNIT))
+        blocks: dict[int, np.ndarray] = {}
+        classes = solver_classes(solver.rules).number
+        number = book.place(("solver classes", key), lambda: classes)
         for seats, table in solver.tables.items():
             worth = table.astype(np.int32) * (UNIT // FILE_UNIT)
             first = book.place(("solver", spec, seats, key), lambda worth=worth: worth)
-            block = (seats - 2) * SolverHead.BLOCK
-            words = header_block(solver.kinds, number, solver.turns, seats, ramp, first)
-            made[block : block + SolverHead.BLOCK] = words
+            about = solver.turns, seats, solver.ramp, first
+            blocks[seats] = header_block(solver.rules, number, *about)
+        size = len(next(iter(blocks.values())))
+        made = np.zeros((8, size), np.int64)
+        for seats, block in blocks.items():
+            made[seats - 2] = block
         return made
 
     return book.enter(spec, key, header)

@@ -225,6 +225,16 @@ def turn_worth(state: State, book: Any, at: int) -> int:
 
 
 @kernel
+def knocks_by_lot(state: State, seat: int, share: int) -> bool:
+    """Whether a seat knocks that does so with a chance, of `UNIT`; a lot is drawn where needed."""
+    if share <= 0 or share >= UNIT:
+        return share > 0
+    stream = advance_stream(state.policy_streams[seat])
+    state.policy_streams[seat] = stream
+    return below(stream, UNIT) < share
+
+
+@kernel
 def solver_turn(state: State, book: Any, at: int) -> int:
     """How the seat to act begins its turn."""
     seat = acting_seat(state)
@@ -232,21 +242,15 @@ def solver_turn(state: State, book: Any, at: int) -> int:
     best = best_word(state, seat, spot, book, at)
     if may_knock(state):
         knock = worth_of_knocking(state, seat, spot, book, at)
-        share = knock_share(knock, best >> 2, book, at)
-        if share >= UNIT:
+        if knocks_by_lot(state, seat, knock_share(knock, best >> 2, book, at)):
             return KNOCK
-        if share > 0:
-            stream = advance_stream(state.policy_streams[seat])
-            state.policy_streams[seat] = stream
-            if below(stream, UNIT) < share:
-                return KNOCK
     return best & 3
 
 
 @kernel
 def solver_action(state: State, book: Any, entry: int) -> int:
     """The decision by a solver's tables, whose header begins at `entry`."""
-    if state.rules.exchange or state.phase > Phase.DISCARD:
+    if state.phase > Phase.DISCARD:
         return continuing_action(state)
     at = block_of(state, book, entry)
     if state.phase == Phase.TURN:

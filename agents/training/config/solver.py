@@ -67,8 +67,6 @@ class SolverConfig(RunConfig):
                 f"ramp must lie above 0, up to 2, and turns be at most 50, not {self.ramp} and "
                 f"{self.turns}"
             )
-        if self.resolved_rules().family != "draw":
-            raise ConfigError("rules: a solver learns games of the draw family alone")
         if not self.players:
             raise ConfigError("players must name at least one seat count")
         seat_counts(self.players, self.resolved_rules())

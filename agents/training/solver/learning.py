@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from agents.training.solver import exchange
+from agents.training.solver.exchange_kernels import learn_exchange_rounds
 from agents.training.solver.kernels import learn_rounds
 from thirtyone_env import Rules, game
 from thirtyone_env.bots import Book, controller
@@ -33,9 +35,9 @@ from thirtyone_env.solvers import (
     VALUES,
     Part,
     Solver,
-    SolverHead,
     header_block,
-    part_sizes,
+    solver_classes,
+    table_sizes,
 )
 from thirtyone_env.state import NOBODY, STATE, new_states
 
@@ -83,8 +85,9 @@ def first_guess(rules: Rules, turns: int, seats: int) -> np.ndarray:
     spots = turns * seats * OPEN
     ahead = draw_tables(hand_key(rules.record[()])).worth[LOOK_AHEAD] / (2 * HALF_POINT)
     ahead = ahead * 31 / rules.blitz_value
-    result = np.zeros(sum(part_sizes(len(hands), turns, seats)))
-    parts = np.split(result, np.cumsum(part_sizes(len(hands), turns, seats))[:-1])
+    sizes = table_sizes(rules, turns, seats)
+    result = np.zeros(sum(sizes))
+    parts = np.split(result, np.cumsum(sizes)[:-1])
     parts[Part.AFTER].reshape(spots, -1)[:] = 0.06 * (ahead - 25)
     parts[Part.DRAW].reshape(spots, -1)[:] = 0.06 * (ahead - 24)
     parts[Part.LAST_DRAW].reshape(spots, -1)[:] = np.clip(0.2 * (points - 23), -1, 1)
@@ -97,7 +100,7 @@ class Learner:
     """Tables for one number of seats, and how they learn.
 
     Args:
-        rules: of the draw family.
+        rules: of either family.
         seats: players at the table.
         recipe: how it learns.
         seed: start of all cards and lots.
@@ -128,14 +131,17 @@ class Learner:
         weights = dict(opponents or {SELF: 1.0})
         self._opponents = list(weights)
         self._weights = np.array(list(weights.values())) / sum(weights.values())
-        self.worth = first_guess(rules, recipe.turns, seats)
-        """float64[size]: the tables of `Part`, in lives."""
+        layout = rules, recipe.turns, seats
+        self._exchange = rules.family == "exchange"
+        self._share = exchange.shares(*layout) if self._exchange else np.ones(1)
+        self.worth = (exchange.first_guess if self._exchange else first_guess)(*layout)
+        """float64[size]: the tables of `Part` or `ExchangePart`, in lives."""
         self._counts = np.zeros(len(self.worth), np.int64)
         self._place()
 
     def _place(self) -> None:
         """Lay out the book: the opponents' tables, then the learner's own."""
-        classes = hand_classes(self.rules)
+        number = solver_classes(self.rules).number
         book = Book()
         record = self.rules.record[()]
         self._controllers = [
@@ -144,16 +150,14 @@ class Learner:
             else controller(name, record, book)
             for name in self._opponents
         ]
-        kinds = len(classes.hands)
-        number = book.place("classes of the learner", lambda: classes.number)
-        head = np.zeros(SolverHead.SIZE, np.int64)
-        self._head = book.place("head of the learner", lambda: head)
+        classes = book.place("classes of the learner", lambda: number)
         self._first = book.place("tables of the learner", lambda: np.zeros(len(self.worth)))
-        block = (self.seats - 2) * SolverHead.BLOCK
-        ramp = max(1, round(self.recipe.ramp * UNIT))
-        words = header_block(kinds, number, self.recipe.turns, self.seats, ramp, self._first)
+        about = self.recipe.turns, self.seats, self.recipe.ramp, self._first
+        words = header_block(self.rules, classes, *about)
+        blocks = np.zeros((8, len(words)), np.int64)
+        blocks[self.seats - 2] = words
+        self._head = book.place("head of the learner", lambda: blocks)
         self._book = np.array(book.array)
-        self._book[self._head + block :][: SolverHead.BLOCK] = words
 
     def damping(self) -> float:
         """The share of the mean error that the next batch adds."""
@@ -166,14 +170,14 @@ class Learner:
         Returns:
             The root of the mean squared error of a choice in a visited place, in lives.
         """
-        self._book[self._first :] = np.rint(self.worth * UNIT)
+        self._book[self._first :][: len(self.worth)] = np.rint(self.worth * UNIT)
         rng = np.random.default_rng((self.seed, self.seats, self.batch))
         drawn = np.asarray(rng.choice(len(self._opponents), (PARTS,), p=self._weights))
         with ThreadPoolExecutor(self.threads) as pool:
             parts = list(pool.map(lambda part: self._part(part, int(drawn[part])), range(PARTS)))
         sums = np.stack([part[0] for part in parts]).sum(axis=0)
         counts = np.stack([part[1] for part in parts]).sum(axis=0, dtype=np.int64)
-        self.worth += self.damping() * sums / (counts + PRIOR)
+        self.worth += self.damping() * self._share * sums / (counts + PRIOR)
         self._counts += counts
         self.batch += 1
         seen = counts > 0
@@ -196,7 +200,8 @@ class Learner:
         explore = round(self.recipe.explore * UNIT)
         first = number * rounds
         places = (self._laid, self._book, self._head, self._head, learner, explore)
-        learn_rounds(padded, *places, first, first + rounds, sums, counts)
+        learn = learn_exchange_rounds if self._exchange else learn_rounds
+        learn(padded, *places, first, first + rounds, sums, counts)
         return sums, counts
 
     def tables(self) -> np.ndarray:
@@ -210,7 +215,9 @@ class Learner:
 
         The neighbour is the turn before, and in the first turn less that opponents collect.
         """
-        sizes = part_sizes(len(hand_classes(self.rules).hands), self.recipe.turns, self.seats)
+        if self._exchange:  # what was hardly seen adds little to what other tables say
+            return self.worth
+        sizes = table_sizes(self.rules, self.recipe.turns, self.seats)
         cuts = np.cumsum(sizes)[:-1]
         shares = self._counts / (self._counts + FEW)
         parts = []
