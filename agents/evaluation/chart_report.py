@@ -7,6 +7,7 @@ its columns are the own turns of the round, its rows the values of the hand.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +195,8 @@ def write(
     )
     write_text(folder / PAGE, page)
     shown = {players: f"chart_{players}.png" for players in pictured(chart)}
-    write_text(folder / CARD, card(chart, f"# {chart.name}", shown))
+    measured_chart = replace(chart, card={**chart.card, "figures": list(measured)})
+    write_text(folder / CARD, card(measured_chart, f"# {chart.name}", shown))
     return folder / PAGE
 
 

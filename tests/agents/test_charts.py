@@ -19,7 +19,7 @@ from agents.training.config import BenchmarkConfig, ChartConfig, ConfigError, fr
 from tests.engine.situations import fresh_seed
 from thirtyone_env.actions import KNOCK
 from thirtyone_env.arena import Tables
-from thirtyone_env.charts import Axes, Chart, ChartError
+from thirtyone_env.charts import Axes, Chart, ChartError, chart_names
 from thirtyone_env.policy import make_bot
 from thirtyone_env.rules import Rules
 from thirtyone_env.state import Phase
@@ -298,3 +298,27 @@ def test_a_bank_is_cut_into_parts_that_make_the_whole():
     assert isinstance(parts[0], Bank)
     assert np.array_equal(np.concatenate([part.cells for part in parts]), bank.cells)
     assert parts[1].starts[0] == 0
+
+
+# --- charts that come with the package ---------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("name", chart_names())
+def test_a_shipped_chart_beats_every_fixed_threshold(name, players):
+    """Alone among them and as the field, on cards that it was not measured on before."""
+    chart, rounds = Chart.load(name), training.rounds_of(400_000, players)
+    tables = training.against_thresholds(chart, players, rounds=rounds, seed=2026, threads=2)
+    for table in tables:
+        assert set(table) == set(range(17, 32))
+        assert {threshold for threshold, gain in table.items() if gain.low <= 0} == set()
+
+
+def test_a_table_against_thresholds_can_fail():
+    """A chart that never knocks loses to those that knock."""
+    chart = Chart.of(SMALL, np.zeros(SMALL.shape), Rules.preset("danish"))
+    alone, field = training.against_thresholds(chart, 2, rounds=3000, seed=1, threads=1)
+    assert alone[25].high < 0
+    assert field[25].high < 0
+    assert alone[31].mean == 0.0
