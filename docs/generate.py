@@ -10,6 +10,7 @@ A table stands between ``<!-- generated: NAME -->`` and ``<!-- end -->`` in a pa
 import ast
 import dataclasses
 import difflib
+import functools
 import itertools
 import re
 import sys
@@ -32,9 +33,11 @@ from agents.training.config import (  # noqa: E402
     SolverConfig,
 )
 from agents.training.sweep_config import Dimension, SweepConfig  # noqa: E402
+from benchmarks import chart_cards  # noqa: E402
 from thirtyone_env import PRESETS, Rules, actions, bots, observation  # noqa: E402
 from thirtyone_env import rules as rules_module  # noqa: E402
 from thirtyone_env.cards import NAMES, NUM_CARDS, RANKS  # noqa: E402
+from thirtyone_env.charts import chart_names  # noqa: E402
 
 BLOCK = re.compile(
     r"(?P<head><!-- generated: (?P<name>[\w.]+) -->\n).*?(?P<tail><!-- end -->)", re.DOTALL
@@ -278,6 +281,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "training.chart": lambda: config_rows(ChartConfig),
     "training.solver": lambda: config_rows(SolverConfig),
     "training.benchmark": lambda: config_rows(BenchmarkConfig),
+    **{f"chart_cards.{name}": functools.partial(chart_cards.card, name) for name in chart_names()},
 }
 
 

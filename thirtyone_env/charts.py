@@ -13,9 +13,13 @@ The axes, outermost first; one that is not used has the length 1:
 | other lives | the least of the opponents' losses until they are out, from 1 |
 | seat | players between the first player of the round and this one, from 0 |
 | turn | turns that the seat has taken in this round, from 0; later ones count with the last |
-| pick-up | 1 if an opponent took the upcard (exchanged cards) in its last turn of this round |
+| pick-up | the last if an opponent took the upcard (exchanged cards) in its last turn, see below |
 | gain | half points that the upcard (the best exchange) adds to the hand: how many of the `gains` |
 | value | value of the hand, `first_value` half points and on in steps of `value_step` |
+
+Of three bins of pick-ups the middle one is for an opponent that did so earlier and still holds a
+card that it took. What is seen once and forgotten again makes charts answerable: with two bins,
+by those who remember.
 
 Probabilities are whole half per cents, so that a chart of 5 sizes of table stays under 100 kB.
 """
@@ -44,6 +48,7 @@ VERSION = 1
 CERTAIN = 200
 """What a probability of 1 is in a table: probabilities are counted in half per cents."""
 MAX_GAINS = 7
+MAX_PICK_UPS = 3
 MAX_CELLS = 4_000_000
 MAX_FILE = 16_000_000
 """Bytes of a file that is read at all."""
@@ -111,7 +116,7 @@ class Axes:
             "other_lives": (1, 10),
             "seats": (1, MAX_SEATS),
             "turns": (1, 100),
-            "pick_ups": (1, 2),
+            "pick_ups": (1, MAX_PICK_UPS),
             "first_value": (0, 100),
             "value_step": (1, 100),
             "values": (1, 100),

@@ -1,12 +1,13 @@
-"""Charts as pictures and as a page: heat maps by turn and value, differences, and the figures.
+"""Charts as pictures, as a page and as a card: heat maps by turn and value, and the figures.
 
-One panel shows one seat and one situation (whether an opponent picked up, what the upcard would
-add); its columns are the own turns of the round, its rows the values of the hand.
+One panel shows one seat and one situation (what opponents picked up, what the upcard would add);
+its columns are the own turns of the round, its rows the values of the hand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,29 @@ from agents.evaluation import chart as figures
 from agents.evaluation.pages import environment
 from agents.evaluation.report import rules_name
 from agents.policies.files import write_bytes, write_text
-from thirtyone_env.charts import Chart, ChartError
+from thirtyone_env.charts import AXES, Chart, ChartError
 
 PAGE = "chart.html"
+CARD = "card.md"
+PICTURED = (2, 4)
+"""Numbers of players whose pictures a card shows."""
+RECIPE = (
+    "seed",
+    "bank",
+    "batch",
+    "passes",
+    "tremble",
+    "rate",
+    "temperature",
+    "final_temperature",
+    "cooled",
+    "averaged",
+    "shape",
+    "fit_rounds",
+    "score_rounds",
+    "table_rounds",
+)
+"""What of the recipe a card shows; the axes say the rest."""
 LOWEST_SHOWN = 30
 """Half points of the lowest hand that is drawn; below it a chart hardly ever knocks."""
 
@@ -62,6 +83,9 @@ def _situations(chart: Chart) -> list[tuple[int, int, str]]:
     edges = chart.axes.gains
     exchange = chart.rules.family == "exchange"
     card, act = ("exchange", "an exchange") if exchange else ("upcard", "a pick-up")
+    acts = ["", "one taken earlier", f"after {act}"]
+    if chart.axes.pick_ups < len(acts):
+        del acts[1]
     names = [f"{card} adds\nnothing" if edges else ""]
     for low, high in zip(edges, [*edges[1:], None], strict=True):
         step = chart.axes.value_step
@@ -71,7 +95,7 @@ def _situations(chart: Chart) -> list[tuple[int, int, str]]:
     result = []
     for pick_up in range(chart.axes.pick_ups):
         for gain, name in enumerate(names):
-            result.append((pick_up, gain, name + (f"\nafter {act}" if pick_up else "\n")))
+            result.append((pick_up, gain, f"{name}\n{acts[pick_up]}"))
     return result
 
 
@@ -170,7 +194,83 @@ def write(
         )
     )
     write_text(folder / PAGE, page)
+    shown = {players: f"chart_{players}.png" for players in pictured(chart)}
+    measured_chart = replace(chart, card={**chart.card, "figures": list(measured)})
+    write_text(folder / CARD, card(measured_chart, f"# {chart.name}", shown))
     return folder / PAGE
+
+
+def pictured(chart: Chart) -> list[int]:
+    """The numbers of players whose pictures a card shows."""
+    return [size for size in PICTURED if size in chart.players] or [chart.players[0]]
+
+
+def card(chart: Chart, heading: str, pictures: Mapping[int, str]) -> str:
+    """What a chart is, how it was learned, how good it is and how it looks, as Markdown.
+
+    Args:
+        chart: the chart, with its recipe and figures in its card.
+        heading: the first line.
+        pictures: links to pictures, by number of players.
+    """
+    recipe, figures_ = chart.card.get("recipe", {}), chart.card.get("figures", ())
+    sizes = " to ".join(str(size) for size in dict.fromkeys((chart.players[0], chart.players[-1])))
+    axes = ", ".join(
+        f"{name.replace('_', ' ')} {length}"
+        for name, length in zip(AXES, chart.axes.shape, strict=True)
+        if length > 1
+    )
+    lines = [
+        heading,
+        "",
+        f"When to knock at tables of {sizes} players; draws and discards by `{chart.draws}`. "
+        f"{chart.axes.size:,} cells: {axes}.",
+        "",
+        "| rules | |",
+        "| --- | --- |",
+        *(f"| `{name}` | {_plain(value)} |" for name, value in chart.rules.to_dict().items()),
+        "",
+        "| recipe | |",
+        "| --- | --- |",
+        *(f"| `{name}` | {_plain(recipe[name])} |" for name in RECIPE if name in recipe),
+    ]
+    if figures_:
+        lines += [
+            "",
+            "Lives a round, 95 % intervals: what the best fitted answer gains, and what the chart "
+            "gains against the hardest of the fixed thresholds 17 … 31, alone among them and as "
+            "the field.",
+            "",
+            "| players | answered by | alone among thresholds | as the field |",
+            "| --- | --- | --- | --- |",
+            *(_figures_line(each) for each in figures_),
+        ]
+    for size, link in pictures.items():
+        lines += ["", f"![How often {chart.name} knocks, {size} players]({link})"]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(value: Any) -> str:
+    """A rule or an option as a card says it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value)) or "none"
+    if value is None or value in ("", {}):
+        return "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _figures_line(measured: Mapping[str, Any]) -> str:
+    def told(estimate: Sequence[float]) -> str:
+        mean, low, high = estimate
+        return f"{mean:.4f} ({low:.4f} … {high:.4f})"
+
+    cells = [str(measured["players"]), told(measured["exploitability"])]
+    for key in ("alone_among_threshold", "field_against_threshold"):
+        name, estimate = worst(measured[key])
+        cells.append(f"{name}: {told(estimate)}")
+    return f"| {' | '.join(cells)} |"
 
 
 def number(estimate: Sequence[float]) -> tuple[str, str]:

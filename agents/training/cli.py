@@ -345,8 +345,8 @@ def _run_chart(config: ChartConfig, folder: Path, compare: Chart | None, console
     charts.write(chart, [], folder)
     figures = []
     if not config.lives:
-        per_size = config.score_rounds + config.table_rounds
-        with progress(console, "measuring", per_size * len(chart.players), "rounds") as advance:
+        total = charts.measured_rounds(config)
+        with progress(console, "measuring", total, "rounds") as advance:
             figures = [charts.measure(chart, config, size, advance) for size in chart.players]
         charts.write(chart, figures, folder)
     measured = [charts.figures_to_dict(each) for each in figures]

@@ -14,12 +14,12 @@ from agents.training.charts import training
 from agents.training.charts.bank import NO_CELL, Bank, deal_bank, life_swings
 from agents.training.charts.learning import Recipe, Setting, filled, learn
 from agents.training.charts.lives import pay_of, win_chances
-from agents.training.charts.response import best_response, knock_gains, worth
+from agents.training.charts.response import best_responses, knock_gains, worth
 from agents.training.config import BenchmarkConfig, ChartConfig, ConfigError, from_mapping
 from tests.engine.situations import fresh_seed
 from thirtyone_env.actions import KNOCK
 from thirtyone_env.arena import Tables
-from thirtyone_env.charts import Axes, Chart, ChartError
+from thirtyone_env.charts import Axes, Chart, ChartError, chart_names
 from thirtyone_env.policy import make_bot
 from thirtyone_env.rules import Rules
 from thirtyone_env.state import Phase
@@ -170,16 +170,18 @@ def test_the_fitted_answer_is_the_true_one():
     charts.append(np.array([0, 1, 0.5, 0, 0, 1, 0, 1, 0.5, 0, 0.532, 1]))
     assert true_best(charts[-1], bank, pay) > 0.04
     for chart in charts:
-        answer = best_response(chart, turn_of, bank, pay, threads=1)
-        gain = worth([(answer, chart), (chart, chart)], [bank], pay, threads=1, minus=1)[0].mean
-        assert gain == pytest.approx(true_best(chart, bank, pay), abs=0.003)
+        answers = best_responses(chart, turn_of, bank, pay, threads=1)
+        pairs = [(lone, chart) for lone in (*answers, chart)]
+        gains = worth(pairs, [bank], pay, threads=1, minus=len(answers))
+        best = max(gain.mean for gain in gains)
+        assert best == pytest.approx(true_best(chart, bank, pay), abs=0.003)
 
 
 def test_a_gain_is_the_difference_that_a_knock_makes():
     bank, pay = bank_of(200), life_swings(2)
     chart = np.random.default_rng(5).random(SMALL.size)
     with ThreadPoolExecutor(1) as pool:
-        gains = knock_gains(chart, chart, np.zeros(SMALL.size), bank, pay, pool)
+        gains, _ = knock_gains(chart, chart, np.zeros(SMALL.size), bank, pay, pool)
     cell = int(np.indices(SMALL.shape)[4].ravel().argmin())  # a first turn: own reach is 1
     always, never = chart.copy(), chart.copy()
     always[cell], never[cell] = 1.0, 0.0
@@ -246,7 +248,12 @@ def test_a_run_leaves_chart_pictures_and_figures(tmp_path, capsys):
     folder = tmp_path / "runs" / "tiny-1"
     names = {each.name for each in folder.iterdir()}
     assert names >= {"chart.json", "knock.csv", "knock.json", "figures.json", "chart.html"}
-    assert names >= {"chart_2.png", "chart_3.svg", "config.yaml"}
+    assert names >= {"chart_2.png", "chart_3.svg", "config.yaml", "card.md"}
+    card = (folder / "card.md").read_text("utf-8")
+    assert "| `knocker_lowest_loss` | 2 |" in card
+    assert "| `bank` | 3,000 |" in card
+    assert "| 3 | " in card
+    assert "(chart_2.png)" in card
     chart = Chart.load(folder / "chart.json")
     assert chart.players == (2, 3)
     assert len(chart.card["figures"]) == 2
@@ -277,6 +284,7 @@ def test_a_chart_that_knows_lives_is_learned():
         ("bank", 1, "bank"),
         ("banks", 1, "did you mean bank"),
         ("lives", True, "heads-up"),
+        ("pick_ups", 4, "pick_ups must be 1, 2 or 3"),
     ],
 )
 def test_bad_configurations_are_refused(key, value, message):
@@ -290,3 +298,27 @@ def test_a_bank_is_cut_into_parts_that_make_the_whole():
     assert isinstance(parts[0], Bank)
     assert np.array_equal(np.concatenate([part.cells for part in parts]), bank.cells)
     assert parts[1].starts[0] == 0
+
+
+# --- charts that come with the package ---------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("name", chart_names())
+def test_a_shipped_chart_beats_every_fixed_threshold(name, players):
+    """Alone among them and as the field, on cards that it was not measured on before."""
+    chart, rounds = Chart.load(name), training.rounds_of(400_000, players)
+    tables = training.against_thresholds(chart, players, rounds=rounds, seed=2026, threads=2)
+    for table in tables:
+        assert set(table) == set(range(17, 32))
+        assert {threshold for threshold, gain in table.items() if gain.low <= 0} == set()
+
+
+def test_a_table_against_thresholds_can_fail():
+    """A chart that never knocks loses to those that knock."""
+    chart = Chart.of(SMALL, np.zeros(SMALL.shape), Rules.preset("danish"))
+    alone, field = training.against_thresholds(chart, 2, rounds=3000, seed=1, threads=1)
+    assert alone[25].high < 0
+    assert field[25].high < 0
+    assert alone[31].mean == 0.0

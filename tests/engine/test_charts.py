@@ -27,7 +27,7 @@ AXES = Axes(
     other_lives=3,
     seats=3,
     turns=3,
-    pick_ups=2,
+    pick_ups=3,
     gains=(1, 6),
     first_value=20,
     value_step=2,
@@ -96,6 +96,8 @@ def counted_again(state, rules, axes):
         picked = any(move >= 0 and move not in (3,) for move in moves)
         table = names_of(int(state["table"]))
         after = [[c for c in hand if c != gone] + [new] for gone in hand for new in table] + [table]
+    held = any(int(state["known"][s]) for s in others)
+    seen = 2 if picked else int(held)
     gain = max(points_of(each, rules) for each in after) - value
     bins = (
         min(max(len(inside) - axes.first_players, 0), axes.players - 1),
@@ -103,7 +105,7 @@ def counted_again(state, rules, axes):
         min(min(to_go(s) for s in others), axes.other_lives) - 1,
         min(place, axes.seats - 1),
         min(int(state["own_turns"][seat]), axes.turns - 1),
-        int(picked),
+        seen if axes.pick_ups == 3 else int(picked),
         sum(gain >= edge for edge in axes.gains),
         min(max((value - axes.first_value) // axes.value_step, 0), axes.values - 1),
     )
@@ -134,12 +136,17 @@ def beginnings(name, seats, seed, size=60):
 
 @pytest.mark.parametrize("name", ["danish", "swedish", "finnish", "dutch", "schwimmen_a7"])
 def test_cells_are_those_counted_by_hand(name):
-    found = set()
+    found: dict[int, set[int]] = {2: set(), 3: set()}
+    pick_ups = set()
     for rules, state in beginnings(name, 4, fresh_seed(), size=240):
-        cell = cell_of(state, np.append(AXES.head, np.int32(0)))
-        assert cell == counted_again(state[0], rules, AXES)
-        found.add(cell)
-    assert len(found) > 30
+        for length, cells in found.items():
+            axes = replace(AXES, pick_ups=length)
+            cell = cell_of(state, np.append(axes.head, np.int32(0)))
+            assert cell == counted_again(state[0], rules, axes)
+            cells.add(cell)
+        pick_ups.add(int(np.unravel_index(cell, axes.shape)[5]))
+    assert all(len(cells) > 30 for cells in found.values())
+    assert pick_ups == {0, 1, 2}
 
 
 @pytest.mark.parametrize("name", ["danish", "dutch", "schwimmen_a7"])
@@ -256,6 +263,7 @@ def damaged(content, **changes):
         ({"axes": {**asdict(AXES), "turns": 4}}, "cells"),
         ({"axes": {**asdict(AXES), "turns": 4_000}}, "turns"),
         ({"axes": {**asdict(AXES), "what": 1}}, "what"),
+        ({"axes": {**asdict(AXES), "pick_ups": 4}}, "pick_ups = 4; allowed: a whole number, 1 … 3"),
         ({"rules": {"family": "none"}}, "family"),
         ({"draws": 3}, "draws"),
     ],

@@ -35,14 +35,26 @@ def least_losses_of_others(state: State, seat: int) -> int:
 
 
 @kernel
-def others_picked_up(state: State, seat: int) -> bool:
-    """Whether an opponent took the upcard, or exchanged cards, in its last turn of this round."""
+def picked_up(state: State, seat: int) -> bool:
+    """Whether a seat took the upcard, or exchanged cards, in its last turn of this round."""
+    move = np.int64(state.moves[seat]) - 1
+    return move == TAKE_UPCARD or (state.rules.exchange and move >= 0 and move != PASS)
+
+
+@kernel
+def pick_up_bin(state: State, seat: int, length: int) -> int:
+    """What opponents picked up: the last bin if one did in its last turn of this round.
+
+    Of three bins the one between: one holds cards still that it took openly before.
+    """
+    reached = 0
     for other in range(state.num_players):
         if other != seat and is_in(state.in_play, other):
-            move = np.int64(state.moves[other]) - 1
-            if move == TAKE_UPCARD or (state.rules.exchange and move >= 0 and move != PASS):
-                return True
-    return False
+            if picked_up(state, other):
+                return length - 1
+            if length > 2 and state.known[other]:
+                reached = 1
+    return reached
 
 
 @kernel
@@ -76,9 +88,10 @@ def chart_cell(state: State, book: Any, at: int) -> int:
     cell = life_bins(state, seat, book, at) * seats
     cell += clipped(place_in_round(state, seat), seats) if seats > 1 else 0
     cell = cell * turns + clipped(state.own_turns[seat], turns)
-    cell *= np.int64(book[at + Head.PICK_UPS])
-    if book[at + Head.PICK_UPS] > 1 and others_picked_up(state, seat):
-        cell += 1
+    pick_ups = np.int64(book[at + Head.PICK_UPS])
+    cell *= pick_ups
+    if pick_ups > 1:
+        cell += pick_up_bin(state, seat, pick_ups)
     cell *= np.int64(book[at + Head.GAINS])
     if book[at + Head.GAINS] > 1:
         cell += gain_bin(state, seat, value, book, at)

@@ -21,6 +21,8 @@ from thirtyone_env.rules import Rules
 
 OUT = 0
 """No losses to go: out."""
+SMALLEST_UNIT = 0.01
+"""Chances to win that a life is worth at least, however little it seems to be at the start."""
 
 
 @entry
@@ -106,6 +108,16 @@ def pay_of(rules: Rules, chances: np.ndarray, first: int, second: int) -> np.nda
     return pay
 
 
+def in_lives(pay: np.ndarray) -> np.ndarray:
+    """Chances to win in units of a life: half of what it is worth who of the two loses one.
+
+    The cells of each situation of lives are its own, so that nothing but the pace of learning and
+    the pull of the magnet depends on the unit; recipes give both in lives.
+    """
+    other_loses, own_loss = pay[3, 0], pay[1, 0]
+    return pay / max((other_loses - own_loss) / 2, SMALLEST_UNIT)
+
+
 class LivesSettings:
     """The settings of a chart that knows both players' lives, by its own chances to win.
 
@@ -150,7 +162,7 @@ class LivesSettings:
         self.chances = win_chances(self.rules, self.outcomes(chart))
         numbers = range(1, self.most + 1)
         return [
-            Setting(self.offsets(a, b), pay_of(self.rules, self.chances, a, b))
+            Setting(self.offsets(a, b), in_lives(pay_of(self.rules, self.chances, a, b)))
             for a in numbers
             for b in numbers
         ]

@@ -3,10 +3,13 @@
 The best response within the chart's own information knows the cells and nothing else: one player
 answers, all others play the chart. It is found by backward induction over the own turns, latest
 first: in every cell, knock where that gains more over the rounds of the bank, weighed by others'
-reach and by the own reach; once from the chart and once from never knocking. What it is worth is
-then measured on rounds that it was not fitted to, where chances are worked out and not drawn: the
-difference between answering and playing the chart too, on the same rounds, averaged over the
-places.
+reach and by the own reach; from the chart, from never knocking, and from the chart without its last
+turns. Where many cells hardly matter, choosing in each by what a bank happened to say loses more
+than it gains: so each of the three is also tried with the chart's own choice wherever the gain is
+within its standard error. What the six are worth is then measured on rounds that they were not
+fitted to, where chances are worked out and not drawn: the difference between answering and playing
+the chart too, on the same rounds, averaged over the places. The best of the six on those rounds
+counts, which if anything says too much.
 
 Shapes: as in `bank`; `C` cells.
 """
@@ -26,7 +29,7 @@ from thirtyone_env._jit import entry, kernel
 
 FLOOR = 0.01
 GONE = 1e-9
-PARTS = 4
+PARTS = 16
 
 
 @kernel
@@ -120,8 +123,11 @@ def knock_gains(
     bank: Bank,
     pay: np.ndarray,
     pool: ThreadPoolExecutor,
-) -> np.ndarray:
-    """float64[C]: what knocking gains in each cell over going on with `lone` among `field`."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """float64[C] each: what knocking gains over going on with `lone` among `field`; its error.
+
+    The sum over the bank's rounds, and the standard error of that sum, from parts of the bank.
+    """
 
     def work(some: Bank) -> np.ndarray:
         gains = np.zeros(len(field))
@@ -129,11 +135,12 @@ def knock_gains(
         gather_response(field, lone, weigher, *_rounds(some), pay, np.zeros((2, longest)), gains)
         return gains
 
-    total: np.ndarray = sum(pool.map(work, _split(bank)), np.zeros(len(field)))
-    return total
+    parts = np.array(list(pool.map(work, _split(bank))))
+    errors: np.ndarray = parts.std(axis=0, ddof=1) * np.sqrt(len(parts))
+    return parts.sum(axis=0), errors
 
 
-def best_response(
+def best_responses(
     chart: np.ndarray,
     turn_of: np.ndarray,
     bank: Bank,
@@ -141,54 +148,65 @@ def best_response(
     *,
     threads: int,
     sweeps: int = 3,
-) -> np.ndarray:
-    """The answer to a chart that a bank teaches.
+) -> list[np.ndarray]:
+    """Answers to a chart that a bank teaches; which is the best, other rounds must say.
 
     A step of the induction changes one cell while the others stay, so that it can end in an answer
     that only several changes at once would mend: to wait now is worth most to who waits later too.
-    It begins once with the chart and once with never knocking, and the better answer counts.
+    It begins once with the chart and once with never knocking. The last bin holds several turns,
+    whose cells do not change one at a time, so that a step there can also lose: a third answer
+    leaves that bin to the chart.
 
     Args:
         chart: float64[C], what all others play.
         turn_of: int64[C], the own turn's bin of each cell.
         bank: rounds to learn on.
         pay: float64[K, S].
-        threads: the answer does not depend on them.
+        threads: the answers do not depend on them.
         sweeps: passes over all turns. The first is weighed by the reach of what it begins with,
             later ones by that of the answer so far; the last bin holds several turns and is passed
             twice.
 
     Returns:
-        float64[C] of 0 and 1; in cells that the bank has not, the number it began with.
+        float64[C] six times: each of the three of 0 and 1 (in cells that the bank has not, the
+        number it began with), then with the chart's numbers where they are as good.
     """
+    last, never = int(turn_of.max()), np.zeros(len(chart))
     with ThreadPoolExecutor(threads) as pool:
-        answers = [
-            _induced(chart, start, turn_of, bank, pay, sweeps, pool)
-            for start in (chart, np.zeros(len(chart)))
-        ]
-    gains = worth([(answer, chart) for answer in answers], [bank], pay, threads=threads)
-    return max(zip(gains, answers, strict=True), key=lambda pair: pair[0].mean)[1]
+        answers = []
+        for start, turns in (
+            (chart, (last, *range(last, -1, -1))),
+            (never, (last, *range(last, -1, -1))),
+            (chart, tuple(range(last - 1, -1, -1))),
+        ):
+            answers += _induced(chart, start, turn_of, turns, bank, pay, sweeps, pool)
+    return answers
 
 
 def _induced(
     chart: np.ndarray,
     start: np.ndarray,
     turn_of: np.ndarray,
+    turns: Sequence[int],
     bank: Bank,
     pay: np.ndarray,
     sweeps: int,
     pool: ThreadPoolExecutor,
-) -> np.ndarray:
-    """What backward induction makes of an answer."""
+) -> list[np.ndarray]:
+    """What backward induction makes of an answer, and that with the chart's own doubtful cells."""
     answer, weigher = start.copy(), start
-    last = int(turn_of.max())
     for _ in range(sweeps):
-        for turn in (last, *range(last, -1, -1)):
-            gains = knock_gains(chart, answer, weigher, bank, pay, pool)
+        for turn in turns:
+            gains, _ = knock_gains(chart, answer, weigher, bank, pay, pool)
             here = (turn_of == turn) & (gains != 0)
             answer[here] = gains[here] > 0
         weigher = answer.copy()
-    return answer
+    careful = answer.copy()
+    for turn in dict.fromkeys(turns):
+        gains, errors = knock_gains(chart, careful, weigher, bank, pay, pool)
+        doubtful = (turn_of == turn) & (np.abs(gains) <= errors)
+        careful[doubtful] = chart[doubtful]
+    return [answer, careful]
 
 
 class Score:

@@ -20,7 +20,7 @@ from agents.policies.files import write_text
 from agents.training.charts.bank import deal_bank, deal_chunks, life_swings
 from agents.training.charts.learning import Recipe, Setting, learn
 from agents.training.charts.lives import LivesSettings, losses_at_start
-from agents.training.charts.response import best_response, worth
+from agents.training.charts.response import best_responses, worth
 from agents.training.config import ChartConfig
 from thirtyone_env.charts import Axes, Chart
 
@@ -52,7 +52,7 @@ def axes_of(config: ChartConfig, players: int, lives: int = 1) -> Axes:
         other_lives=lives,
         seats=max(config.players) if config.seats else 1,
         turns=config.turns,
-        pick_ups=2 if config.pick_ups else 1,
+        pick_ups=config.pick_ups,
         gains=config.gains,
         first_value=config.first_value,
         value_step=config.value_step,
@@ -152,8 +152,7 @@ def measure(
         players: one of the chart's numbers of players.
         advance: called with the number of rounds scored since the last call.
     """
-    axes = Axes(**{**asdict(chart.axes), "first_players": players, "players": 1})
-    table = chart.probabilities[chart.players.index(players)].ravel()
+    axes, table = part_of(chart, players)
     pay = life_swings(players)
     bank: dict[str, Any] = {"draws": chart.draws, "threads": config.threads, "first": 0}
     rules, threads = chart.rules, config.threads
@@ -162,40 +161,79 @@ def measure(
         players,
         axes,
         seed=seed_of(config, FIT),
-        rounds=config.fit_rounds,
+        rounds=rounds_of(config.fit_rounds, players),
         cut=table,
         **bank,
     )
     turn_of = np.indices(axes.shape)[4].ravel()
-    answer = best_response(table, turn_of, fit, pay, threads=threads)
+    answers = best_responses(table, turn_of, fit, pay, threads=threads)
     score = deal_chunks(
         rules,
         players,
         axes,
         seed=seed_of(config, SCORE),
-        rounds=config.score_rounds,
+        rounds=rounds_of(config.score_rounds, players),
         cut=table,
         **bank,
     )
-    gain = worth([(answer, table), (table, table)], score, pay, threads=threads, minus=1)[0]
-    advance(config.score_rounds)
+    pairs = [(lone, table) for lone in (*answers, table)]
+    gains = worth(pairs, score, pay, threads=threads, minus=len(answers))[: len(answers)]
+    gain = max(gains, key=lambda estimate: estimate.mean)
+    advance(rounds_of(config.score_rounds, players))
+    alone, among = against_thresholds(
+        chart,
+        players,
+        rounds=rounds_of(config.table_rounds, players),
+        seed=seed_of(config, TABLE),
+        threads=threads,
+        advance=advance,
+    )
+    return Figures(players, gain, alone, among)
+
+
+def measured_rounds(config: ChartConfig) -> int:
+    """Rounds that `measure` reports, over all numbers of players."""
+    every = (config.score_rounds, config.table_rounds)
+    return sum(rounds_of(rounds, players) for rounds in every for players in config.players)
+
+
+def against_thresholds(
+    chart: Chart,
+    players: int,
+    *,
+    rounds: int,
+    seed: int,
+    threads: int,
+    advance: Callable[[int], None] = lambda rounds: None,
+) -> tuple[dict[int, Estimate], dict[int, Estimate]]:
+    """What a chart gains a round alone among each fixed threshold, and what each loses among it.
+
+    Args:
+        chart: one that knows no lives.
+        players: one of its numbers of players.
+        rounds: how many, the same for all.
+        seed: what their cards derive from.
+        threads: the numbers do not depend on them.
+        advance: called with the number of rounds played since the last call.
+    """
+    axes, table = part_of(chart, players)
     values = np.tile(axes.points, axes.size // axes.values)
     fixed = [(values >= threshold).astype(np.float64) for threshold in THRESHOLDS]
-    pairs = [(table, t) for t in fixed] + [(t, table) for t in fixed]
-    rounds = deal_chunks(
-        rules, players, axes, seed=seed_of(config, TABLE), rounds=config.table_rounds, **bank
+    pairs = [(table, each) for each in fixed] + [(each, table) for each in fixed]
+    bank: dict[str, Any] = {"draws": chart.draws, "threads": threads, "first": 0}
+    banks = deal_chunks(chart.rules, players, axes, seed=seed, rounds=rounds, **bank)
+    results = worth(pairs, banks, life_swings(players), threads=threads, advance=advance)
+    lost = [Estimate(-each.mean, -each.high, -each.low) for each in results[len(fixed) :]]
+    return (
+        dict(zip(THRESHOLDS, results[: len(fixed)], strict=True)),
+        dict(zip(THRESHOLDS, lost, strict=True)),
     )
-    results = worth(pairs, rounds, pay, threads=threads, advance=advance)
-    alone, field = results[: len(fixed)], results[len(fixed) :]
-    return Figures(
-        players,
-        gain,
-        dict(zip(THRESHOLDS, alone, strict=True)),
-        {
-            threshold: Estimate(-e.mean, -e.high, -e.low)
-            for threshold, e in zip(THRESHOLDS, field, strict=True)
-        },
-    )
+
+
+def part_of(chart: Chart, players: int) -> tuple[Axes, np.ndarray]:
+    """The axes and the probabilities float64[C] of one number of players."""
+    axes = Axes(**{**asdict(chart.axes), "first_players": players, "players": 1})
+    return axes, chart.probabilities[chart.players.index(players)].ravel()
 
 
 def figures_to_dict(figures: Figures) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from agents.evaluation.options import ConfigError, SeatCounts
 from agents.training.config.base import RunConfig
 from agents.training.config.checks import at_least, named, seat_counts
 from thirtyone_env.bots import drawing
+from thirtyone_env.charts import MAX_PICK_UPS
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class ChartConfig(RunConfig):
     """Own turns that are told apart; later ones count with the last."""
     gains: tuple[int, ...] = (1,)
     """Half points from which on a gain by the upcard counts in the next bin."""
-    pick_ups: bool = True
-    """Whether it matters that an opponent took the upcard in its last turn."""
+    pick_ups: int = 3
+    """1: it does not matter what opponents picked up; 2: whether one took the upcard in its last
+    turn; 3: also whether one still holds a card that it took before."""
     seats: bool = True
     """Whether the place in the round matters."""
     first_value: int = 20
@@ -61,11 +63,11 @@ class ChartConfig(RunConfig):
     last_value: int = 60
     """Half points of the highest bin."""
     fit_rounds: int = 1_000_000
-    """Rounds that the best response is fitted on."""
+    """Player-rounds that the best response is fitted on, as for the bank."""
     score_rounds: int = 4_000_000
-    """New rounds that it is scored on."""
+    """New player-rounds that it is scored on."""
     table_rounds: int = 400_000
-    """Rounds of the table against fixed thresholds."""
+    """Player-rounds of the table against fixed thresholds."""
     compare: str = ""
     """A chart, by file or name, that the report shows the differences from; none if empty."""
     threads: int = 2
@@ -75,7 +77,7 @@ class ChartConfig(RunConfig):
         super().__post_init__()
         at_least(self, bank=1000, batch=100, passes=1, threads=1, turns=1, value_step=1)
         at_least(self, fit_rounds=100, score_rounds=100, table_rounds=100)
-        at_least(self, first_value=0)
+        at_least(self, first_value=0, pick_ups=1)
         if not 0 <= self.tremble < 0.5:
             raise ConfigError(f"tremble must lie between 0 and 0.5, not {self.tremble}")
         for name in ("cooled", "averaged"):
@@ -84,6 +86,8 @@ class ChartConfig(RunConfig):
         for name in ("rate", "temperature", "final_temperature"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ConfigError(f"{name} must be a number above 0, not {getattr(self, name)}")
+        if self.pick_ups > MAX_PICK_UPS:
+            raise ConfigError(f"pick_ups must be 1, 2 or {MAX_PICK_UPS}, not {self.pick_ups}")
         if self.last_value < self.first_value:
             raise ConfigError(f"last_value must be at least {self.first_value}")
         numbers = tuple(range(min(self.players, default=2), max(self.players, default=1) + 1))
