@@ -20,16 +20,14 @@ from agents.policies import make
 from agents.policies.files import write_bytes, write_text
 from thirtyone_env.solvers import FOLDER, Solver
 
-DEALS, CHART_DEALS, SEED = 50_000, 4_000, 1_000_000
+DEALS, CHART_DEALS, SEED = 10_000, 1_000, 1_000_000
 OPPONENTS = {
     "draw": ("lookahead:6", "counter", "lookahead:4", "lookahead:4,knock=25", "threshold:26"),
     "exchange": (
         "lookahead:4",
         "lookahead:6",
         "chart:schwimmen_a7,draws=lookahead:4",
-        "chart:schwimmen_a7",
         "threshold:25",
-        "threshold:27",
     ),
 }
 """By family: the strongest of each kind of rule bot. `counter` is `lookahead:4` in exchanges."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from agents.evaluation.exploit import exploit, gain_of
 from agents.policies import TablesPolicy, make
 from agents.training import cli
+from agents.training.config import SolverConfig, load
 from agents.training.exploit import LearnedExploiter
 from agents.training.solver import exchange
 from agents.training.solver.learning import Learner, Recipe, solver_of
@@ -22,7 +24,7 @@ from thirtyone_env.actions import FIRST_CARD
 from thirtyone_env.arena import Tables, play_matches
 from thirtyone_env.cards import NAMES
 from thirtyone_env.exchange_parts import ExchangePart
-from thirtyone_env.solvers import Solver, SolverError, solver_classes, table_sizes
+from thirtyone_env.solvers import FOLDER, Solver, SolverError, solver_classes, table_sizes
 
 SCHWIMMEN = PRESETS["schwimmen_a7"]
 TINY = Recipe(turns=4, rounds=160, batches=2)
@@ -223,3 +225,18 @@ def test_a_run_leaves_a_policy_that_plays(tmp_path):
         1,
         2,
     )
+
+
+def test_the_shipped_solver_says_how_it_was_made():
+    solver = Solver.load("schwimmen_a7")
+    about = json.loads((FOLDER / "schwimmen_a7.json").read_text())
+    config = load(about["reproduce"].split()[-1])
+    assert isinstance(config, SolverConfig)
+    assert solver.rules == config.resolved_rules() == SCHWIMMEN
+    assert tuple(sorted(solver.tables)) == config.players
+    kept = {key: json.loads(json.dumps(getattr(config, key))) for key in about["config"]}
+    assert solver.card["config"] == about["config"] == kept
+    page = (FOLDER / "schwimmen_a7.md").read_text()
+    assert about["reproduce"] in page
+    assert (FOLDER / "schwimmen_a7.png").exists()
+    assert (FOLDER / "schwimmen_a7.npz").stat().st_size < 5_000_000
