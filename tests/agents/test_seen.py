@@ -309,6 +309,7 @@ def test_a_run_leaves_a_policy_and_its_curve(tmp_path, capsys):
         ({"information": "all"}, "information"),
         ({"cards": "As Ks"}, "information: seen alone"),
         ({"information": "seen"}, "max_turns to at most 12, not 100"),
+        ({"information": "seen", "rules": "schwimmen_a7"}, "draw family, not for schwimmen_a7"),
         ({"information": "seen", "players": [2, 3]}, "one size"),
         ({"information": "seen", "opponents": {"swedish": 1}}, "self-play"),
         (

@@ -84,6 +84,8 @@ class SolverConfig(RunConfig):
                 raise ConfigError("cards and known are for information: seen alone")
             return
         rules = self.resolved_rules()
+        if rules.family != "draw":
+            raise ConfigError(f"information: seen is for the draw family, not for {self.rules}")
         if len(self.players) > 1 or set(self.opponents) != {"self"}:
             raise ConfigError("information: seen learns at tables of one size, by self-play")
         most = MAX_OWN_TURNS * self.players[0]
