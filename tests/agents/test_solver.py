@@ -298,7 +298,9 @@ def test_a_suite_without_an_answer_says_why(tmp_path):
 CONFIG = """
 algorithm: solver
 name: small
+players: [2, 3]
 batches: 2
+batches_at: {"3": 1}
 rounds: 80
 benchmark: {players: [2], opponents: [random], deals: 20, workers: 1}
 """
@@ -316,7 +318,7 @@ def test_a_run_leaves_a_policy_that_plays(tmp_path):
     assert policy.name == "small-1"
     assert play_matches(DANISH, [policy.controller, "random"], seed=1, matches=[0]).shape == (1, 2)
     card = json.loads((folder / "solver.json").read_text())
-    assert card["batches"] == {"2": 2}
+    assert card["batches"] == {"2": 2, "3": 1}
 
 
 @pytest.mark.parametrize(
@@ -327,6 +329,8 @@ def test_a_run_leaves_a_policy_that_plays(tmp_path):
         ({"ramp": 0}, "ramp"),
         ({"opponents": {"selves": 1}}, "opponents.*selves"),
         ({"explore": 2}, "explore"),
+        ({"batches_at": {"4": 9}}, "batches_at"),
+        ({"batches_at": {"2": 1.5}}, "batches_at"),
     ],
 )
 def test_configurations_that_cannot_be_are_refused(changes, message):

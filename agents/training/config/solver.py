@@ -34,6 +34,8 @@ class SolverConfig(RunConfig):
     """For `seen`: cards of it that every round begins with, in dealing order, known to all."""
     batches: int = 800
     """Batches of rounds for each seat count; the tables change after each."""
+    batches_at: Mixture = field(default_factory=dict)
+    """Batches at tables of some sizes, where others are wanted than `batches`."""
     rounds: int = 12_000
     """Rounds of a batch."""
     turns: int = 12
@@ -70,6 +72,12 @@ class SolverConfig(RunConfig):
         if not self.players:
             raise ConfigError("players must name at least one seat count")
         seat_counts(self.players, self.resolved_rules())
+        whole = all(value >= 1 and value == int(value) for value in self.batches_at.values())
+        if not whole or not set(self.batches_at) <= set(map(str, self.players)):
+            raise ConfigError(
+                f"batches_at = {self.batches_at} must give seat counts of players whole numbers of "
+                "batches, 1 or more"
+            )
         weights(self.opponents)
         with named("opponents"):
             for name in self.opponents:
@@ -96,6 +104,10 @@ class SolverConfig(RunConfig):
             )
         with named("cards and known"):
             self.tree()
+
+    def batches_of(self, seats: int) -> int:
+        """The batches at tables of one size."""
+        return int(self.batches_at.get(str(seats), self.batches))
 
     @property
     def at_tables(self) -> bool:

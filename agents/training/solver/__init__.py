@@ -45,7 +45,7 @@ def recipe_in(config: SolverConfig) -> dict[str, Any]:
 
 def planned_steps(config: SolverConfig) -> int:
     """The rounds that will be played."""
-    return config.rounds * config.batches * len(config.players)
+    return config.rounds * sum(config.batches_of(seats) for seats in config.players)
 
 
 def train(
@@ -95,7 +95,7 @@ def train_classes(
                 opponents=config.opponents,
                 threads=config.threads,
             )
-            for batch in range(config.batches):
+            for batch in range(config.batches_of(seats)):
                 error = learner.learn()
                 seconds = time.monotonic() - start
                 writer.writerow([seats, batch, f"{error:.5f}", f"{seconds:.1f}"])
@@ -147,12 +147,13 @@ def train_seen(
         tree.rules, tree.num_players, seed=config.seed, cards=cards, deck=tree.deck
     )
     exact = enumerated(tree, config.measured_nodes)
+    batches = config.batches_of(tree.num_players)
     found: dict[int, float] = {}
     try:
-        for batch in range(1, config.batches + 1):
+        for batch in range(1, batches + 1):
             learner.learn(config.rounds)
             advance(config.rounds)
-            if exact is not None and (batch & (batch - 1) == 0 or batch == config.batches):
+            if exact is not None and (batch & (batch - 1) == 0 or batch == batches):
                 profile = profile_of(exact, learner.solver(config.name, {}))
                 found[learner.rounds] = exact.exploitability(profile)
     finally:
