@@ -22,7 +22,16 @@ from thirtyone_env.solvers import FOLDER, Solver
 
 DEALS, CHART_DEALS, SEED = 10_000, 1_000, 1_000_000
 OPPONENTS = {
-    "draw": ("lookahead:6", "counter", "lookahead:4", "lookahead:4,knock=25", "threshold:26"),
+    "draw": (
+        "chart:danish,draws=lookahead:6",
+        "chart:danish,draws=lookahead:4",
+        "lookahead:6",
+        "lookahead:4",
+        "counter",
+        "danish",
+        "swedish",
+        "threshold:27",
+    ),
     "exchange": (
         "lookahead:4",
         "lookahead:6",
