@@ -125,8 +125,9 @@ def page(name: str, about: dict[str, Any], deals: int) -> str:
 
 def main(name: str, deals: int = DEALS) -> None:
     """Measure, and write figures, page and picture."""
-    path = FOLDER / f"{name}.json"
-    about = json.loads(path.read_text())
+    path, solver = FOLDER / f"{name}.json", Solver.load(name)
+    about: dict[str, Any] = {"rules": solver.rules.to_dict(), "turns": solver.turns}
+    about |= {"ramp": solver.ramp, **solver.card}
     about["reproduce"] = f"python train.py configs/solver_{name}.yaml"
     about["lives_a_round"] = measured(name, deals)
     write_text(path, json.dumps(about, indent=1) + "\n")
