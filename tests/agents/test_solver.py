@@ -329,7 +329,7 @@ def test_a_run_leaves_a_policy_that_plays(tmp_path):
         ({"ramp": 0}, "ramp"),
         ({"opponents": {"selves": 1}}, "opponents.*selves"),
         ({"explore": 2}, "explore"),
-        ({"batches_at": {"4": 9}}, "batches_at"),
+        ({"batches_at": {"10": 9}}, "seat counts, 2 … 9"),
         ({"batches_at": {"2": 1.5}}, "batches_at"),
     ],
 )

@@ -10,6 +10,7 @@ from agents.training.config.base import RunConfig
 from agents.training.config.checks import at_least, named, seat_counts, shares, weights
 from thirtyone_env import make_bot
 from thirtyone_env.game import checked_deck
+from thirtyone_env.rules import MAX_SEATS
 from thirtyone_env.tree import Tree
 
 MAX_OWN_TURNS = 6
@@ -73,10 +74,11 @@ class SolverConfig(RunConfig):
             raise ConfigError("players must name at least one seat count")
         seat_counts(self.players, self.resolved_rules())
         whole = all(value >= 1 and value == int(value) for value in self.batches_at.values())
-        if not whole or not set(self.batches_at) <= set(map(str, self.players)):
+        sizes = set(map(str, range(2, MAX_SEATS + 1)))  # also those that are not played now
+        if not whole or not set(self.batches_at) <= sizes:
             raise ConfigError(
-                f"batches_at = {self.batches_at} must give seat counts of players whole numbers of "
-                "batches, 1 or more"
+                f"batches_at = {self.batches_at} must give seat counts, 2 … {MAX_SEATS}, whole "
+                "numbers of batches, 1 or more"
             )
         weights(self.opponents)
         with named("opponents"):
