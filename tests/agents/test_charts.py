@@ -12,7 +12,7 @@ from agents.evaluation import chart_report
 from agents.training import cli
 from agents.training.charts import training
 from agents.training.charts.bank import NO_CELL, Bank, deal_bank, life_swings
-from agents.training.charts.learning import Recipe, Setting, filled, learn
+from agents.training.charts.learning import Learner, Recipe, Setting, filled, learn
 from agents.training.charts.lives import pay_of, win_chances
 from agents.training.charts.response import best_responses, knock_gains, worth
 from agents.training.config import BenchmarkConfig, ChartConfig, ConfigError, from_mapping
@@ -267,6 +267,29 @@ def test_differences_are_drawn_of_charts_with_the_same_axes():
         chart_report.difference(chart, training.train(replace(TINY, players=(2,), turns=3)), 2)
 
 
+def test_cells_that_are_fixed_are_played_and_stay():
+    bank, pay, size = bank_of(500, seed=fresh_seed()), life_swings(2), SMALL.size
+    never, always = np.zeros(size), np.ones(size)
+    met = [np.array([0, size]), np.array([size, 0])]
+    charts = []
+    for fixed in (never, always):
+        learner = Learner(size, SMALL.values, Recipe(batch=500, passes=3), 3, fixed)
+        with ThreadPoolExecutor(1) as pool:
+            for _ in range(3):
+                learner.update(bank, [Setting(offsets, pay) for offsets in met], pool)
+        np.testing.assert_array_equal(learner.chart[size:], fixed)
+        assert learner.average().shape == (size,)
+        charts.append(learner.chart[:size])
+    assert (charts[0] != charts[1]).any()
+
+
+def test_a_chart_that_knows_lives_is_learned_against_a_blind_one():
+    config = replace(TINY, players=(2,), lives=True, bank=2000)
+    one, other = training.train(config), training.train(replace(config, meets_blind=True))
+    assert one.axes == other.axes
+    assert (one.table != other.table).any()
+
+
 def test_a_chart_that_knows_lives_is_learned():
     config = replace(TINY, players=(2,), lives=True, bank=2000)
     chart = training.train(config)
@@ -282,6 +305,7 @@ def test_a_chart_that_knows_lives_is_learned():
         ("cooled", 2, "above 0, up to 1"),
         ("rate", 0, "rate must be a number above 0"),
         ("bank", 1, "bank"),
+        ("meets_blind", True, "know lives"),
         ("banks", 1, "did you mean bank"),
         ("lives", True, "heads-up"),
         ("pick_ups", 4, "pick_ups must be 1, 2 or 3"),

@@ -50,6 +50,7 @@ them: where few rounds come by, a chart moves slowly."""
 MOST = 30.0
 """Log odds are kept within ± this."""
 PARTS = 4
+NOTHING: np.ndarray = np.zeros(0)
 Shape = Literal["free", "monotone"]
 
 
@@ -240,16 +241,20 @@ class Learner:
         values: bins of the last axis.
         recipe: how it learns.
         updates: how many there will be.
+        fixed: float64[any], chances of knocking in cells behind those, which others play and nobody
+            learns.
     """
 
-    def __init__(self, cells: int, values: int, recipe: Recipe, updates: int) -> None:
-        self.values, self.recipe, self.updates = values, recipe, updates
-        self.done = 0
-        self.odds = np.zeros(cells)
-        self.chart = np.full(cells, 0.5)
+    def __init__(
+        self, cells: int, values: int, recipe: Recipe, updates: int, fixed: np.ndarray = NOTHING
+    ) -> None:
+        self.values, self.recipe, self.updates, self.fixed = values, recipe, updates, fixed
+        self.cells, self.done = cells, 0
+        self.odds = np.zeros(cells + len(fixed))
+        self.chart = np.append(np.full(cells, 0.5), fixed)
         if recipe.shape == "monotone":
-            self.chart[:] = np.tile(np.linspace(0, 1, values + 2)[1:-1], cells // values)
-        self.sums = np.zeros((2, cells))
+            self.chart[:cells] = np.tile(np.linspace(0, 1, values + 2)[1:-1], cells // values)
+        self.sums = np.zeros((2, cells + len(fixed)))
 
     @property
     def tremble(self) -> float:
@@ -303,6 +308,7 @@ class Learner:
             descend_thresholds(self.chart, self.odds, *learned, self.values)
         else:
             descend(self.chart, self.odds, *learned)
+        self.chart[self.cells :] = self.fixed
         self.done += 1
         if self.done > (1.0 - self.recipe.averaged) * self.updates:
             self.sums[0] += weights * self.chart
@@ -312,7 +318,7 @@ class Learner:
         """float64[C]: the average chart; nan in cells that were never reached."""
         with np.errstate(invalid="ignore"):
             mean: np.ndarray = self.sums[0] / self.sums[1]
-        return mean
+        return mean[: self.cells]
 
 
 def learn(
@@ -323,6 +329,7 @@ def learn(
     *,
     threads: int,
     advance: Callable[[int], None] = lambda updates: None,
+    fixed: np.ndarray = NOTHING,
 ) -> np.ndarray:
     """Learn a chart.
 
@@ -333,13 +340,14 @@ def learn(
         recipe: how.
         threads: the chart does not depend on them.
         advance: called with the number of updates done since the last call.
+        fixed: as in `Learner`; settings may place seats there.
 
     Returns:
         The average chart after all updates, float64 of `shape`, unreached cells filled.
     """
     size = min(recipe.batch, bank.rounds)
     per_pass = bank.rounds // size
-    learner = Learner(int(np.prod(shape)), shape[-1], recipe, recipe.passes * per_pass)
+    learner = Learner(int(np.prod(shape)), shape[-1], recipe, recipe.passes * per_pass, fixed)
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(recipe.passes):
             played = settings(learner.chart)

@@ -126,10 +126,15 @@ class LivesSettings:
         bank: rounds of two players, whose cells lie in the bin of 1 own and 1 other loss to go.
         cells: cells of one bin of lives.
         threads: the numbers do not depend on them.
+        meets_blind: whether every second time the other seat plays the cells of one bin that lie
+            behind those of all lives: a chart that knows nothing of lives.
     """
 
-    def __init__(self, rules: Rules, bank: Bank, cells: int, threads: int) -> None:
+    def __init__(
+        self, rules: Rules, bank: Bank, cells: int, threads: int, meets_blind: bool = False
+    ) -> None:
         self.rules, self.bank, self.cells, self.threads = rules, bank, cells, threads
+        self.meets_blind, self.passes = meets_blind, 0
         self.most = losses_at_start(rules)
         self.chances = np.full((self.most + 1, self.most + 1), 0.5)
 
@@ -160,9 +165,17 @@ class LivesSettings:
     def __call__(self, chart: np.ndarray) -> list[Setting]:
         """Every situation of lives, worth what the chart so far makes of it."""
         self.chances = win_chances(self.rules, self.outcomes(chart))
-        numbers = range(1, self.most + 1)
+        self.passes += 1
         return [
-            Setting(self.offsets(a, b), in_lives(pay_of(self.rules, self.chances, a, b)))
-            for a in numbers
-            for b in numbers
+            Setting(offsets, in_lives(pay_of(self.rules, self.chances, a + 1, b + 1)))
+            for a, b in np.ndindex(self.most, self.most)
+            for offsets in self._places(a + 1, b + 1)
         ]
+
+    def _places(self, first: int, second: int) -> list[np.ndarray]:
+        """Where the cells of both places lie in this pass, once or with either one blind."""
+        both = self.offsets(first, second)
+        if not self.meets_blind or self.passes % 2:
+            return [both]
+        blind = self.most**2 * self.cells
+        return [np.array([both[0], blind]), np.array([blind, both[1]])]

@@ -18,13 +18,14 @@ from agents.evaluation.statistics import Estimate
 from agents.policies import CHART_FILE
 from agents.policies.files import write_text
 from agents.training.charts.bank import deal_bank, deal_chunks, life_swings
-from agents.training.charts.learning import Recipe, Setting, learn
+from agents.training.charts.learning import NOTHING, Recipe, Setting, learn
 from agents.training.charts.lives import LivesSettings, losses_at_start
 from agents.training.charts.response import best_responses, worth
 from agents.training.config import ChartConfig
 from thirtyone_env.charts import Axes, Chart
 
 FILE_NAME = CHART_FILE
+Settings = Callable[[np.ndarray], list[Setting]]
 THRESHOLDS = tuple(range(17, 32))
 """The fixed thresholds, in points, of the table."""
 LEARN, FIT, SCORE, TABLE = range(4)
@@ -82,7 +83,7 @@ def planned_updates(config: ChartConfig) -> int:
     for players in config.players:
         rounds, batch = rounds_of(config.bank, players), recipe_of(config, players).batch
         total += config.passes * (rounds // min(batch, rounds))
-    return total
+    return 2 * total if config.meets_blind else total
 
 
 def train(config: ChartConfig, advance: Callable[[int], None] = lambda updates: None) -> Chart:
@@ -124,18 +125,20 @@ def _learn_one(config: ChartConfig, players: int, advance: Callable[[int], None]
         rounds=rounds_of(config.bank, players),
         threads=config.threads,
     )
-    settings: Callable[[np.ndarray], list[Setting]]
-    if config.lives:
-        settings = LivesSettings(rules, bank, axes.size, config.threads)
-    else:
-        alike = Setting(np.zeros(players, np.int64), life_swings(players))
-
-        def settings(chart: np.ndarray) -> list[Setting]:
-            return [alike]
-
-    shape = axes_of(config, players, _lives(config)).shape
     recipe = recipe_of(config, players)
-    return learn(bank, shape, settings, recipe, threads=config.threads, advance=advance)
+    alike = Setting(np.zeros(players, np.int64), life_swings(players))
+
+    def learned(shape: tuple[int, ...], settings: Settings, fixed: np.ndarray) -> np.ndarray:
+        options: dict[str, Any] = {"threads": config.threads, "advance": advance}
+        return learn(bank, shape, settings, recipe, fixed=fixed, **options)
+
+    if not config.lives:
+        return learned(axes.shape, lambda chart: [alike], NOTHING)
+    blind = NOTHING
+    if config.meets_blind:
+        blind = learned(axes.shape, lambda chart: [alike], NOTHING).ravel()
+    settings = LivesSettings(rules, bank, axes.size, config.threads, config.meets_blind)
+    return learned(axes_of(config, players, _lives(config)).shape, settings, blind)
 
 
 def measure(

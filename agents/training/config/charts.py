@@ -27,6 +27,9 @@ class ChartConfig(RunConfig):
     lives: bool = False
     """Learn heads-up what to do with every number of own and other lives, for chances to win the
     match; without, lives lost are counted alike in all of them."""
+    meets_blind: bool = False
+    """Learn lives in every second pass against a chart that knows nothing of them, which is learned
+    first, by the same recipe."""
     bank: int = 800_000
     """Player-rounds of the bank at each number of players: rounds times players, halved."""
     batch: int = 20_000
@@ -95,6 +98,8 @@ class ChartConfig(RunConfig):
             raise ConfigError(f"players must be numbers one after the other, not {self.players}")
         if self.lives and self.players != (2,):
             raise ConfigError(f"lives are learned heads-up: players must be 2, not {self.players}")
+        if self.meets_blind and not self.lives:
+            raise ConfigError("meets_blind is for charts that know lives")
         with named("draws"):
             drawing(self.draws)
         seat_counts(self.players, self.resolved_rules())
