@@ -85,7 +85,7 @@ def weigh(measured: Measured, rounds: int = ROUNDS) -> list[list[Weighed]]:
             2,
             axes,
             draws=chart.draws,
-            seed=seed_of(config, SCORE),
+            seed=seed_of(config.seed, SCORE),
             first=0,
             rounds=rounds,
             threads=config.threads,

@@ -13,12 +13,9 @@ Shapes: I information sets, W ways.
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +24,11 @@ import numpy as np
 from thirtyone_env.cards import NUM_CARDS
 from thirtyone_env.rules import MAX_SEATS, Rules
 from thirtyone_env.solvers import (
-    FORMAT,
-    VERSION,
     Solver,
     SolverError,
+    packed,
+    read_solver,
     refuse_rules,
-    solver_file,
     unpacked,
 )
 
@@ -111,8 +107,6 @@ class SeenSolver:
     def to_bytes(self) -> bytes:
         """The file's content; the same bytes for the same solver."""
         about = {
-            "format": FORMAT,
-            "version": VERSION,
             "information": SEEN,
             "rules": self.rules.to_dict(),
             "cards": list(self.cards),
@@ -120,11 +114,7 @@ class SeenSolver:
             "players": list(self.players),
             "card": dict(self.card),
         }
-        text = np.frombuffer(json.dumps(about, indent=1).encode(), np.uint8)
-        tables = {"keys": self.keys, "chances": self.chances}
-        content = io.BytesIO()
-        np.savez_compressed(content, allow_pickle=False, about=text, **tables)
-        return content.getvalue()
+        return packed(about, {"keys": self.keys, "chances": self.chances})
 
 
 def solver_in(content: bytes, name: str = "solver") -> Solver | SeenSolver:
@@ -153,15 +143,4 @@ def load_solver(path: Path | str) -> Solver | SeenSolver:
     Raises:
         SolverError: naming the file, if it is missing or no solver.
     """
-    file = solver_file(path)
-    status = file.stat()
-    return _read(file, status.st_mtime_ns, status.st_size, status.st_ino)
-
-
-@lru_cache(8)
-def _read(path: Path, *_: int) -> Solver | SeenSolver:
-    """The solver in a file, read again when the file has changed."""
-    try:
-        return solver_in(path.read_bytes(), path.stem)
-    except (SolverError, OSError) as error:
-        raise SolverError(f"{path} is not a readable solver: {error}") from error
+    return read_solver(path, solver_in)

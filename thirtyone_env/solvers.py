@@ -18,12 +18,12 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from thirtyone_env.classes import Classes, hand_classes
 from thirtyone_env.exchange_parts import exchange_sizes
 from thirtyone_env.rules import MAX_SEATS, Rules
 
+Read = TypeVar("Read")
+"""What is made of a file."""
 FORMAT = "thirtyone-solver"
 VERSION = 1
 UNIT = 1 << 16
@@ -198,18 +200,13 @@ class Solver:
     def to_bytes(self) -> bytes:
         """The file's content; the same bytes for the same solver."""
         about = {
-            "format": FORMAT,
-            "version": VERSION,
             "rules": self.rules.to_dict(),
             "turns": self.turns,
             "ramp": self.ramp,
             "card": dict(self.card),
         }
-        text = np.frombuffer(json.dumps(about, indent=1).encode(), np.uint8)
         tables = {f"seats_{seats}": self.tables[seats] for seats in sorted(self.tables)}
-        content = io.BytesIO()
-        np.savez_compressed(content, allow_pickle=False, about=text, **tables)
-        return content.getvalue()
+        return packed(about, tables)
 
     @classmethod
     def from_bytes(cls, content: bytes, name: str = "solver") -> Solver:
@@ -239,9 +236,7 @@ class Solver:
         Raises:
             SolverError: naming the file, if it is missing or no solver.
         """
-        file = solver_file(path)
-        status = file.stat()
-        return _read(file, status.st_mtime_ns, status.st_size, status.st_ino)
+        return read_solver(path, cls.from_bytes)
 
 
 def refuse_rules(name: str, made_for: Rules, rules: Any) -> None:
@@ -263,6 +258,15 @@ def refuse_rules(name: str, made_for: Rules, rules: Any) -> None:
     ]
     if differences:
         raise SolverError(f"{name} is made for other rules: {'; '.join(differences)}")
+
+
+def packed(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """The content of a solver's file: what it says about itself, and its arrays."""
+    says = {"format": FORMAT, "version": VERSION, **about}
+    text = np.frombuffer(json.dumps(says, indent=1).encode(), np.uint8)
+    content = io.BytesIO()
+    np.savez_compressed(content, allow_pickle=False, about=text, **arrays)
+    return content.getvalue()
 
 
 def unpacked(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -306,11 +310,21 @@ def solver_file(path: Path | str) -> Path:
     return path
 
 
+def read_solver(path: Path | str, made: Callable[[bytes, str], Read]) -> Read:
+    """What is made of a file and its name, read again when the file has changed.
+
+    Raises:
+        SolverError: naming the file, if it is missing or nothing can be made of it.
+    """
+    file = solver_file(path)
+    status = file.stat()
+    return cast(Read, _read(made, file, status.st_mtime_ns, status.st_size, status.st_ino))
+
+
 @lru_cache(8)
-def _read(path: Path, *_: int) -> Solver:
-    """The solver in a file, read again when the file has changed."""
+def _read(made: Callable[[bytes, str], Any], path: Path, *_: int) -> Any:
     try:
-        return Solver.from_bytes(path.read_bytes(), path.stem)
+        return made(path.read_bytes(), path.stem)
     except (SolverError, OSError) as error:
         raise SolverError(f"{path} is not a readable solver: {error}") from error
 

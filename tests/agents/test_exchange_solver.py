@@ -16,6 +16,7 @@ from agents.training.config import SolverConfig, load
 from agents.training.exploit import LearnedExploiter
 from agents.training.solver import exchange
 from agents.training.solver.learning import Learner, Recipe, solver_of
+from tests.agents.deciding import assert_alike, assert_blind, play_outside
 from tests.engine import house_rules, processes
 from tests.engine.situations import fresh_seed, table
 from tests.env.helpers import generator
@@ -131,43 +132,17 @@ def test_it_plays_legally_under_any_rules_with_more_and_fewer_seats(case, tmp_pa
     path.write_bytes(solver_of({min(seats, 3): learner}, "x", {}).to_bytes())
     tables = Tables(rules, seats, seed=int(rng.integers(1 << 30)), matches=np.arange(6))
     bot = make_bot(f"solver:{path}")
-    tables.play()
-    while not tables.over.all():
-        rows = np.flatnonzero(~tables.over)
-        tables.act(bot.act_batch(tables, rows), rows)
+    play_outside(tables, bot)
+    np.testing.assert_allclose(tables.payoffs("match").sum(axis=1), 0, atol=1e-9)
 
 
 def test_outside_and_inside_the_kernel_it_decides_alike(file):
-    name = f"solver:{file}"
-    inside = play_matches(SCHWIMMEN, [name, "threshold:27"], seed=4, matches=np.arange(30))
-    tables = Tables(SCHWIMMEN, 2, seed=4, matches=np.arange(30))
-    tables.set_controllers(None, 1, "threshold:27")
-    bot = make_bot(name)
-    tables.play()
-    while not tables.over.all():
-        rows = np.flatnonzero(~tables.over)
-        tables.act(bot.act_batch(tables, rows), rows)
-    np.testing.assert_array_equal(tables.payoffs()[:, :2], inside)
+    assert_alike(f"solver:{file}", SCHWIMMEN)
 
 
 def test_it_does_not_peek(file):
-    """The same choice after the hidden cards are dealt anew."""
-    bot, rng = make_bot(f"solver:{file}"), generator("peek at exchanges")
-    asked = different = 0
-    for match in range(12):
-        states = game.new_match(SCHWIMMEN, 3, seed=int(rng.integers(1 << 30)), match=match)
-        for _ in range(60):
-            if game.is_over(states):
-                break
-            guess = game.clone(states)
-            game.resample_hidden(guess, int(states["seat"][0]), rng)
-            rows = np.arange(1)
-            choice = int(bot.choose(states.copy(), rows)[0])
-            assert int(bot.choose(guess.copy(), rows)[0]) == choice
-            different += guess["hands"].tobytes() != states["hands"].tobytes()
-            asked += 1
-            legal = game.legal_actions(states)
-            game.step(states, choice if rng.random() < 0.7 else int(rng.choice(legal)))
+    bot = make_bot(f"solver:{file}")
+    asked, different = assert_blind(bot, SCHWIMMEN, generator("peek at exchanges"), steps=60)
     assert asked > 200
     assert different > asked / 3
 

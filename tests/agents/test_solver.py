@@ -18,6 +18,7 @@ from agents.training import cli
 from agents.training.config import ConfigError, from_mapping
 from agents.training.exploit import LearnedExploiter
 from agents.training.solver.learning import Learner, Recipe, solver_of
+from tests.agents.deciding import assert_alike, assert_blind, play_outside
 from tests.engine import processes
 from tests.engine.situations import fresh_seed
 from tests.env.helpers import generator
@@ -137,45 +138,17 @@ def test_it_plays_legally_with_fewer_and_more_seats_than_it_knows(file):
     for seats in (2, 3, 4):
         tables = Tables(DANISH, seats, seed=fresh_seed(), matches=np.arange(8))
         bot = make_bot(f"solver:{file}")
-        tables.play()
-        while not tables.over.all():
-            rows = np.flatnonzero(~tables.over)
-            tables.act(bot.act_batch(tables, rows), rows)
+        play_outside(tables, bot)
         assert (tables.winner >= 0).any()
 
 
 def test_outside_and_inside_the_kernel_it_decides_alike(file):
-    name = f"solver:{file}"
-    inside = play_matches(DANISH, [name, "threshold:27"], seed=4, matches=np.arange(30))
-    tables = Tables(DANISH, 2, seed=4, matches=np.arange(30))
-    tables.set_controllers(None, 1, "threshold:27")
-    bot = make_bot(name)
-    tables.play()
-    while not tables.over.all():
-        rows = np.flatnonzero(~tables.over)
-        tables.act(bot.act_batch(tables, rows), rows)
-    np.testing.assert_array_equal(tables.payoffs()[:, :2], inside)
+    assert_alike(f"solver:{file}", DANISH)
 
 
 def test_it_does_not_peek(file):
-    """The same choice after the hidden cards are dealt anew."""
-    bot, rng = make_bot(f"solver:{file}"), generator("peek")
-    asked = different = 0
-    for match in range(12):
-        states = game.new_match(DANISH, 3, seed=int(rng.integers(1 << 30)), match=match)
-        for _ in range(40):
-            if game.is_over(states):
-                break
-            seat = int(states["seat"][0])
-            guess = game.clone(states)
-            game.resample_hidden(guess, seat, rng)
-            rows = np.arange(1)
-            choice = int(bot.choose(states.copy(), rows)[0])
-            assert int(bot.choose(guess.copy(), rows)[0]) == choice
-            different += guess["hands"].tobytes() != states["hands"].tobytes()
-            asked += 1
-            legal = game.legal_actions(states)
-            game.step(states, choice if rng.random() < 0.7 else int(rng.choice(legal)))
+    bot = make_bot(f"solver:{file}")
+    asked, different = assert_blind(bot, DANISH, generator("peek"), steps=40)
     assert asked > 200
     assert different > asked / 2
 

@@ -17,7 +17,7 @@ from thirtyone_env.actions import FIRST_CARD, KEEP, KNOCK, PASS, REFUSE, SWAP_AL
 from thirtyone_env.bots.greedy import continuing_action
 from thirtyone_env.bots.hands import best_after_swap, best_after_taking, lot
 from thirtyone_env.bots.lookahead import is_last_turn
-from thirtyone_env.bots.solving import knock_share, knocks_by_lot
+from thirtyone_env.bots.solving import block_among, knock_share, knocks_by_lot
 from thirtyone_env.cards import (
     BIT,
     HIGHEST,
@@ -72,13 +72,8 @@ TYPICAL_MORE = 2
 
 @kernel
 def exchange_block(state: State, book: Any, entry: int) -> int:
-    """The block for the seats in play, or for the next lower number that has one, or the lowest."""
-    place = entry + ExchangeHead.BLOCK * (min(seats_in(state.in_play), 9) - 2)
-    while place > entry and book[place] == 0:
-        place -= ExchangeHead.BLOCK
-    while book[place] == 0:
-        place += ExchangeHead.BLOCK
-    return place
+    """Where the tables for the seats in play are described."""
+    return block_among(state, book, entry, ExchangeHead.BLOCK)
 
 
 @inlined_kernel

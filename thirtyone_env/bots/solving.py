@@ -69,15 +69,20 @@ def bucket(state: State, seat: int) -> int:
 
 
 @kernel
-def block_of(state: State, book: Any, entry: int) -> int:
+def block_among(state: State, book: Any, entry: int, length: int) -> int:
     """The block for the seats in play, or for the next lower number that has one, or the lowest."""
-    seats = min(seats_in(state.in_play), 9)
-    place = entry + SolverHead.BLOCK * (seats - 2)
+    place = entry + length * (min(seats_in(state.in_play), 9) - 2)
     while place > entry and book[place] == 0:
-        place -= SolverHead.BLOCK
+        place -= length
     while book[place] == 0:
-        place += SolverHead.BLOCK
+        place += length
     return place
+
+
+@kernel
+def block_of(state: State, book: Any, entry: int) -> int:
+    """Where the tables for the seats in play are described."""
+    return block_among(state, book, entry, SolverHead.BLOCK)
 
 
 @kernel

@@ -61,9 +61,9 @@ def axes_of(config: ChartConfig, players: int, lives: int = 1) -> Axes:
     )
 
 
-def seed_of(config: ChartConfig, use: int) -> int:
+def seed_of(seed: int, use: int) -> int:
     """The seed of the cards of one use."""
-    return int(np.random.SeedSequence((config.seed, use)).generate_state(1, np.uint64)[0])
+    return int(np.random.SeedSequence((seed, use)).generate_state(1, np.uint64)[0])
 
 
 def rounds_of(player_rounds: int, players: int) -> int:
@@ -120,7 +120,7 @@ def _learn_one(config: ChartConfig, players: int, advance: Callable[[int], None]
         players,
         axes,
         draws=config.draws,
-        seed=seed_of(config, LEARN),
+        seed=seed_of(config.seed, LEARN),
         first=0,
         rounds=rounds_of(config.bank, players),
         threads=config.threads,
@@ -163,7 +163,7 @@ def measure(
         rules,
         players,
         axes,
-        seed=seed_of(config, FIT),
+        seed=seed_of(config.seed, FIT),
         rounds=rounds_of(config.fit_rounds, players),
         cut=table,
         **bank,
@@ -174,7 +174,7 @@ def measure(
         rules,
         players,
         axes,
-        seed=seed_of(config, SCORE),
+        seed=seed_of(config.seed, SCORE),
         rounds=rounds_of(config.score_rounds, players),
         cut=table,
         **bank,
@@ -187,7 +187,7 @@ def measure(
         chart,
         players,
         rounds=rounds_of(config.table_rounds, players),
-        seed=seed_of(config, TABLE),
+        seed=seed_of(config.seed, TABLE),
         threads=threads,
         advance=advance,
     )

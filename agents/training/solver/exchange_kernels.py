@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.training.solver.kernels import any_action, deal_from, take
+from agents.training.solver.kernels import USE_EXPLORE, deal_round, explored, take
 from thirtyone_env._jit import entry, kernel
 from thirtyone_env.actions import FIRST_CARD, KEEP, KNOCK, PASS, REFUSE, SWAP_ALL, may_knock
 from thirtyone_env.bots.deciding import bot_action
@@ -35,13 +35,12 @@ from thirtyone_env.bots.exchanging import (
 )
 from thirtyone_env.bots.lookahead import is_last_turn
 from thirtyone_env.cards import lowest
-from thirtyone_env.engine import start_match
 from thirtyone_env.exchange_parts import ExchangeHead
 from thirtyone_env.rng import advance_stream, below, derive
 from thirtyone_env.solvers import UNIT
 from thirtyone_env.state import NOBODY, Phase, State, acting_seat
 
-USE_EXPLORE, USE_RARELY = 131, 132
+USE_RARELY = 132
 MARGIN = UNIT // 4
 """Swaps that are worth less than the best choice by more than this, in lives, are tried rarely."""
 RARELY = 8
@@ -215,10 +214,7 @@ def learn_round(
             try_choices(states, book, own, others, sums, counts)
         action = choose(state, book, own if learns else others)
         if seat == explorer:
-            stream = advance_stream(stream)
-            if below(stream, UNIT) < explore:
-                stream = advance_stream(stream)
-                action = any_action(state, stream)
+            action, stream = explored(state, action, explore, stream)
         take(state, action)
 
 
@@ -237,17 +233,6 @@ def learn_exchange_rounds(
     counts: Any,
 ) -> None:
     """Learn from rounds; the arguments are those of `kernels.learn_rounds`."""
-    state = states[0]
-    seats = np.int64(state.num_players)
     for match in range(first, after):
-        state.match = match
-        explorer = NOBODY
-        learners = (1 << seats) - 1 if learner == NOBODY else 1 << learner
-        if match & 1:
-            explorer = (match >> 1) % seats if learner == NOBODY else learner
-            learners = 1 << explorer
-        if laid[0]:
-            deal_from(state, states[2], laid[0], laid[1])
-        else:
-            start_match(state)
+        learners, explorer = deal_round(states, laid, learner, match)
         learn_round(states, book, own, others, learners, explorer, explore, sums, counts)

@@ -186,6 +186,38 @@ def deal_from(state: State, laid: State, size: int, settled: int) -> None:
 
 
 @kernel
+def deal_round(states: Any, laid: Any, learner: int, match: int) -> tuple[int, int]:
+    """Deal a round; who learns from it, as a set of seats, and who explores in it.
+
+    `learner` is the seat that learns and, in every second round, explores; NOBODY: all learn, and
+    in every second round one of them explores and learns alone. `laid` int64[2]: cards of a short
+    deck that lie in states[2], and how many of them in order; 0 for the whole deck.
+    """
+    state, explorer = states[0], np.int64(NOBODY)
+    seats = np.int64(state.num_players)
+    learners = (1 << seats) - 1 if learner == NOBODY else 1 << learner
+    if match & 1:
+        explorer = (match >> 1) % seats if learner == NOBODY else learner
+        learners = 1 << explorer
+    state.match = match
+    if laid[0]:
+        deal_from(state, states[2], laid[0], laid[1])
+    else:
+        start_match(state)
+    return learners, explorer
+
+
+@kernel
+def explored(state: State, action: int, explore: int, stream: np.uint64) -> tuple[int, np.uint64]:
+    """The decision of a seat that explores: at times any; and its stream."""
+    stream = advance_stream(stream)
+    if below(stream, UNIT) < explore:
+        stream = advance_stream(stream)
+        action = any_action(state, stream)
+    return action, stream
+
+
+@kernel
 def learn_round(
     states: Any,
     book: Any,
@@ -207,10 +239,7 @@ def learn_round(
             try_all(states, book, own, others, sums, counts)
         action = solver_action(state, book, own) if learns else table_action(state, book, others)
         if seat == explorer:
-            stream = advance_stream(stream)
-            if below(stream, UNIT) < explore:
-                stream = advance_stream(stream)
-                action = any_action(state, stream)
+            action, stream = explored(state, action, explore, stream)
         take(state, action)
 
 
@@ -228,23 +257,7 @@ def learn_rounds(
     sums: Any,
     counts: Any,
 ) -> None:
-    """Learn from rounds.
-
-    `learner` is the seat that learns and, in every second round, explores; NOBODY: all learn, and
-    in every second round one of them explores and learns alone. `laid` int64[2]: cards of a short
-    deck that lie in states[2], and how many of them in order; 0 for the whole deck.
-    """
-    state = states[0]
-    seats = np.int64(state.num_players)
+    """Learn from rounds; `laid` and `learner` are those of `deal_round`."""
     for match in range(first, after):
-        state.match = match
-        explorer = NOBODY
-        learners = (1 << seats) - 1 if learner == NOBODY else 1 << learner
-        if match & 1:
-            explorer = (match >> 1) % seats if learner == NOBODY else learner
-            learners = 1 << explorer
-        if laid[0]:
-            deal_from(state, states[2], laid[0], laid[1])
-        else:
-            start_match(state)
+        learners, explorer = deal_round(states, laid, learner, match)
         learn_round(states, book, own, others, learners, explorer, explore, sums, counts)
