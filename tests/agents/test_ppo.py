@@ -39,10 +39,12 @@ from agents.training.ppo.kernels import (
     room,
 )
 from agents.training.ppo.league import League
+from agents.training.ppo.network import GraphNetwork, KernelNetwork
 from agents.training.ppo.tables import LEARNER, LeagueVecEnv
 from agents.training.stopping import Interrupted, Stop
 from tests.engine.situations import fresh_seed
 from thirtyone_env import Rules, make_bot
+from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.adapters.sb3 import load_policy
 from thirtyone_env.arena import Tables
 from thirtyone_env.state import Phase
@@ -672,6 +674,53 @@ def test_gradients_of_the_hands_are_those_of_differences():
 
     slope = (loss(1e-2) - loss(-1e-2)) / 2e-2
     assert slope == pytest.approx(float(gradient[unit, card]), rel=0.02)
+
+
+@pytest.mark.parametrize("critic", ["shared", "own", "open"])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_torch_and_the_kernels_compute_the_same_network(critic, activation):
+    model = collected(replace(TINY, critic=critic, activation=activation, players=(3,)))
+    graph = GraphNetwork(model.policy, critic == "shared")
+    rows = np.random.default_rng(5).permutation(np.flatnonzero(model.experience.valid))[:300]
+    slopes = torch.randn(len(rows), NUM_SLOT_ACTIONS, generator=torch.Generator().manual_seed(6))
+    found = {}
+    for network in (model.network, graph):
+        first = network.first_weights()
+        done = network.forward(model.experience, rows, first)
+        gradients = network.backward(done, slopes, slopes[:, 0].contiguous())
+        by_name = {id(parameter): gradient for parameter, gradient in gradients}
+        found[network] = (done, by_name)
+    (kernel, kernel_gradients), (torched, torch_gradients) = found.values()
+    assert type(model.network) is KernelNetwork
+    torch.testing.assert_close(kernel.logits, torched.logits, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(kernel.values, torched.values, atol=1e-5, rtol=1e-4)
+    names = {id(value): name for name, value in model.policy.named_parameters()}
+    assert kernel_gradients.keys() == torch_gradients.keys() == names.keys()
+    for key, gradient in kernel_gradients.items():
+        torch.testing.assert_close(
+            gradient, torch_gradients[key], atol=1e-3, rtol=1e-3, msg=names[key]
+        )
+
+
+def test_a_training_in_torch_alone_learns_the_same(monkeypatch):
+    config = replace(TINY, critic="open", teacher="threshold:25", teach_first=1_000)
+    kernels = learned(config, 3_000).network.weights()
+    monkeypatch.setattr("agents.training.ppo.model.network_of", GraphNetwork)
+    model = learned(config, 3_000)
+    assert type(model.network) is GraphNetwork
+    for a, b in zip(kernels, model.network.weights(), strict=True):
+        np.testing.assert_allclose(a, b, atol=2e-3)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no graphics card")
+def test_a_graphics_card_learns_the_same(tmp_path):
+    config = replace(TINY, critic="open", device="cuda")
+    assert trained(config, tmp_path / "run").weights[0].dtype == np.float32
+    model, kernels = learned(config, 3_000), learned(replace(config, device="cpu"), 3_000)
+    for a, b in zip(kernels.network.weights(), model.network.weights(), strict=True):
+        np.testing.assert_allclose(a, b, atol=2e-3)
+    assert type(model.network) is GraphNetwork
+    assert all(parameter.is_cuda for parameter in model.policy.parameters())
 
 
 def test_the_file_of_sb3_plays_the_same(tmp_path):

@@ -116,8 +116,6 @@ class PpoConfig(ModelConfig):
         at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, final_entropy=0)
         at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0, teach_first=0)
         shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play")
-        if self.device != "cpu":
-            raise ConfigError("device must be cpu: its first layer is a kernel of the processor")
         if self.self_play + self.snapshot_play > 1:
             raise ConfigError("self_play and snapshot_play must not be more than 1 together")
         if not self.hidden or min(self.hidden) < 4 or any(size % 4 for size in self.hidden):

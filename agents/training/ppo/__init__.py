@@ -121,7 +121,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         **ppo_options(config),
         vf_coef=config.value_weight,
         max_grad_norm=config.max_gradient,
-        device="cpu",
+        device=config.device,
     )
     if config.start_from:
         known = members or {}

@@ -20,31 +20,25 @@ from typing import Any, Literal, cast
 
 import numpy as np
 import torch
-from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
 from agents.policies import NetworkPolicy
-from agents.policies.inputs import scales
 from agents.policies.network import flattened
-from agents.policies.network_kernels import MOST_INPUTS, index_rows, pick_rows
-from agents.training.ppo.kernels import (
-    advantages,
-    first_layer,
-    first_layer_gradient,
-    hand_rows,
-    loss_slopes,
-    room,
+from agents.policies.network_kernels import index_rows, pick_rows
+from agents.training.ppo.kernels import advantages, hand_rows, loss_slopes
+from agents.training.ppo.network import (
+    ACTIVATIONS,
+    Experience,
+    FirstWeights,
+    Gradients,
+    Scaled,
+    network_of,
 )
 from agents.training.ppo.tables import LeagueVecEnv, of_generator, to_generator
-from thirtyone_env.actions import NUM_SLOT_ACTIONS
-from thirtyone_env.cards import NUM_CARDS
 from thirtyone_env.rules import MAX_SEATS
 
-FirstWeights = tuple[np.ndarray, np.ndarray]
-"""float32[F, H] and float32[H]: weights on bytes, and biases."""
 MOST_CARDS = 5
 """In a hand, one too many among them."""
 PolicyOf = Callable[[np.ndarray, str], NetworkPolicy]
@@ -57,38 +51,6 @@ NUMBERS = (
     "gradient",
 )
 """What is logged of an update, under `train/`."""
-ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
-
-
-class Scaled(BaseFeaturesExtractor):
-    """Bytes times their factors; then, where policy and value share them, the hidden layers.
-
-    The weights of the others' hands, where the value is learned from those too, are kept here and
-    used by `Network` alone: what Stable-Baselines3 asks does not see them.
-    """
-
-    def __init__(
-        self,
-        observation_space: spaces.Box,
-        most_seats: int,
-        read_rules: bool,
-        hidden: tuple[int, ...] = (),
-        activation: str = "relu",
-        of_hands: int = 0,
-    ) -> None:
-        size = int(observation_space.shape[0])
-        super().__init__(observation_space, hidden[-1] if hidden else size)
-        self.register_buffer("factors", torch.from_numpy(scales(most_seats, rules=read_rules)))
-        layers: list[nn.Module] = []
-        for before, after in zip((size, *hidden), hidden, strict=False):
-            layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]
-        self.trunk = nn.Sequential(*layers)
-        if of_hands:
-            self.hands = nn.Linear(NUM_CARDS * (most_seats - 1), of_hands, bias=False)
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32[N, F] or what the trunk makes of it."""
-        return cast(torch.Tensor, self.trunk(observations * cast(torch.Tensor, self.factors)))
 
 
 class NoBuffer:
@@ -96,165 +58,6 @@ class NoBuffer:
 
     def __init__(self, *args: Any, **options: Any) -> None:
         pass
-
-
-class Experience:
-    """One roll-out: what was seen, done and paid, by decision t·B + b."""
-
-    def __init__(self, steps: int, rows: int) -> None:
-        size = steps * rows
-        self.starts: np.ndarray = np.zeros(size + rows + 1, np.int64)
-        self.spots = np.empty((size + rows) * MOST_INPUTS, np.uint16)
-        self.amounts = np.empty((size + rows) * MOST_INPUTS, np.uint8)
-        self.masks: np.ndarray = np.zeros((size, NUM_SLOT_ACTIONS), np.int8)
-        self.actions: np.ndarray = np.zeros(size, np.int64)
-        self.taught: np.ndarray = np.zeros(size, np.int64)
-        self.log_chances: np.ndarray = np.zeros(size, np.float32)
-        self.values: np.ndarray = np.zeros((steps, rows), np.float32)
-        self.seats: np.ndarray = np.zeros((steps, rows), np.int8)
-        self.rewards: np.ndarray = np.zeros((steps, rows, MAX_SEATS), np.float32)
-        self.ended: np.ndarray = np.zeros((steps, rows, MAX_SEATS), np.int8)
-        self.advantages: np.ndarray = np.zeros((steps, rows), np.float32)
-        self.valid: np.ndarray = np.zeros((steps, rows), bool)
-
-    @property
-    def inputs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As the kernels take them."""
-        return self.starts, self.spots, self.amounts
-
-
-@dataclass(frozen=True)
-class Forward:
-    """What a network has computed for some decisions."""
-
-    experience: Experience
-    rows: np.ndarray
-    """int64[N], the decisions."""
-    units: list[list[torch.Tensor]]
-    """float32[N, H] after each activation, by trunk."""
-    logits: torch.Tensor
-    values: torch.Tensor
-
-
-Gradients = list[tuple[torch.Tensor, torch.Tensor]]
-"""Parameters and what is to be added to their gradients."""
-
-
-def _back(
-    layer: nn.Linear, slopes: torch.Tensor, given: torch.Tensor, found: Gradients
-) -> torch.Tensor:
-    """Find a layer's gradients; the slopes of what it was given."""
-    found.append((layer.weight, slopes.t() @ given))
-    found.append((layer.bias, slopes.sum(0)))
-    return slopes @ layer.weight
-
-
-class Network:
-    """The layers of a model's policy, as the quick code reads them."""
-
-    def __init__(self, policy: Any, shared: bool) -> None:
-        self.factors: torch.Tensor = policy.features_extractor.factors
-        self.relu = policy.activation_fn is nn.ReLU
-        self.shared = shared
-        self.hands: nn.Linear | None = getattr(policy.features_extractor, "hands", None)
-        if shared:
-            self.trunks = [_linear(policy.features_extractor.trunk)]
-        else:
-            extractor = policy.mlp_extractor
-            self.trunks = [_linear(extractor.policy_net), _linear(extractor.value_net)]
-        self.action, self.value = policy.action_net, policy.value_net
-
-    @torch.no_grad()
-    def first_weights(self) -> FirstWeights:
-        """The first layers side by side, as the kernels read them, until the next step."""
-        firsts = [trunk[0] for trunk in self.trunks]
-        scaled = (torch.cat([layer.weight for layer in firsts]) * self.factors).t()
-        if self.hands is not None:
-            unseen = torch.zeros((self.hands.in_features, firsts[0].out_features))
-            scaled = torch.cat([scaled, torch.cat([unseen, self.hands.weight.t()], dim=1)])
-        bias = torch.cat([layer.bias for layer in firsts])
-        return scaled.contiguous().numpy(), bias.numpy()
-
-    def forward(self, experience: Experience, rows: np.ndarray, weights: FirstWeights) -> Forward:
-        """Logits float32[N, A] and values float32[N] of some decisions, and all on the way."""
-        firsts = [trunk[0] for trunk in self.trunks]
-        out = torch.empty((len(rows), len(weights[1])))
-        first_layer(*experience.inputs, rows, *weights, out.numpy())
-        self._activate(out)
-        parts = out.split([layer.out_features for layer in firsts], dim=1)
-        units = []
-        for trunk, x in zip(self.trunks, parts, strict=True):
-            units.append([x])
-            for layer in trunk[1:]:
-                x = self._activate(torch.addmm(layer.bias, x, layer.weight.t()))
-                units[-1].append(x)
-        logits = torch.addmm(self.action.bias, units[0][-1], self.action.weight.t())
-        values = torch.addmv(self.value.bias, units[-1][-1], self.value.weight[0])
-        return Forward(experience, rows, units, logits, values)
-
-    def _activate(self, x: torch.Tensor) -> torch.Tensor:
-        return x.relu_() if self.relu else x.tanh_()
-
-    def _through(self, slopes: torch.Tensor, units: torch.Tensor) -> torch.Tensor:
-        """Slopes before an activation, by those after it."""
-        if self.relu:
-            return torch.ops.aten.threshold_backward(slopes, units, 0)
-        return torch.ops.aten.tanh_backward(slopes, units)
-
-    def backward(
-        self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor
-    ) -> Gradients:
-        """The gradients of all layers by the slopes of logits and values."""
-        found: Gradients = []
-        heads = [_back(self.action, slopes, done.units[0][-1], found)]
-        value = _back(self.value, value_slopes[:, None], done.units[-1][-1], found)
-        heads = [heads[0] + value] if self.shared else [heads[0], value]
-        firsts = []
-        for trunk, units, x in zip(self.trunks, done.units, heads, strict=True):
-            for layer, after, before in zip(trunk[:0:-1], units[:0:-1], units[-2::-1], strict=True):
-                x = _back(layer, self._through(x, after), before, found)
-            firsts.append(self._through(x, units[0]))
-        self._first_back(done, torch.cat(firsts, dim=1), found)
-        return found
-
-    def _first_back(self, done: Forward, slopes: torch.Tensor, found: Gradients) -> None:
-        """The gradients of the first layers, by the slopes of all their units."""
-        inputs, more = len(self.factors), 0 if self.hands is None else self.hands.in_features
-        gradient = torch.zeros((inputs + more, slopes.shape[1]))
-        given = *done.experience.inputs, done.rows, slopes.numpy()
-        first_layer_gradient(*given, room(len(gradient)), gradient.numpy())
-        layers = [trunk[0] for trunk in self.trunks]
-        sizes = [layer.out_features for layer in layers]
-        if self.hands is not None:
-            found.append((self.hands.weight, gradient[inputs:, sizes[0] :].t()))
-        parts = (gradient[:inputs].t() * self.factors).split(sizes)
-        for layer, weight, bias in zip(layers, parts, slopes.sum(0).split(sizes), strict=True):
-            found += [(layer.weight, weight), (layer.bias, bias)]
-
-    def weights(self) -> tuple[np.ndarray, ...]:
-        """The policy's layers on bytes: float32[in, out] and float32[out] of each in turn."""
-        found = []
-        with torch.no_grad():
-            for i, layer in enumerate([*self.trunks[0], self.action]):
-                weight = layer.weight * self.factors if i == 0 else layer.weight
-                found.append(weight.t().contiguous().cpu().numpy().copy())
-                found.append(layer.bias.cpu().numpy().copy())
-        return tuple(found)
-
-    def begin_with(self, weights: tuple[np.ndarray, ...]) -> None:
-        """Take over the weights of a policy on bytes, as `weights` gives them."""
-        with torch.no_grad():
-            layers = [*self.trunks[0], self.action]
-            for i, (weight, bias) in enumerate(zip(weights[::2], weights[1::2], strict=True)):
-                given = torch.from_numpy(weight.T.copy())
-                if i == 0:
-                    given = torch.where(self.factors > 0, given / self.factors.clamp(min=1e-9), 0)
-                layers[i].weight.copy_(given)
-                layers[i].bias.copy_(torch.from_numpy(bias.copy()))
-
-
-def _linear(part: nn.Sequential) -> list[nn.Linear]:
-    return [layer for layer in part if isinstance(layer, nn.Linear)]
 
 
 class LeaguePPO(MaskablePPO):
@@ -318,7 +121,7 @@ class LeaguePPO(MaskablePPO):
         self.value_first, self.teach_first, self._begun = value_first, teach_first, 0
         self.snapshot_every, self.policy_of = snapshot_every, policy_of
         self.final_entropy = self.ent_coef if final_entropy is None else final_entropy
-        self.network = Network(self.policy, critic == "shared")
+        self.network = network_of(self.policy, critic == "shared")
         self.experience = Experience(self.n_steps, env.num_envs)
         places = MOST_CARDS * (env.most_seats - 1) if critic == "open" else 0
         self._hands: np.ndarray = np.zeros((env.num_envs, places), np.int16)
@@ -450,7 +253,6 @@ class LeaguePPO(MaskablePPO):
         self.logger.record("train/explained_variance", explained)
         self.seconds["update"] += time.perf_counter() - start
 
-    @torch.no_grad()
     def _step(
         self, batch: np.ndarray, returns: np.ndarray, clip: float, entropy_weight: float
     ) -> np.ndarray:
@@ -462,8 +264,7 @@ class LeaguePPO(MaskablePPO):
         weights = self.network.first_weights()
 
         def part(rows: np.ndarray) -> tuple[np.ndarray, Gradients]:
-            with torch.no_grad():
-                return self._part(rows, returns, np.array(numbers), weights)
+            return self._part(rows, returns, np.array(numbers), weights)
 
         parts = list(self._threads.map(part, np.array_split(batch, self.threads)))
         for (parameter, gradient), *others in zip(*(part[1] for part in parts), strict=True):
