@@ -38,6 +38,7 @@ from thirtyone_env.observation import (
     observe_compact,
     observe_full,
     own_value,
+    put_afterstates,
     put_legal,
     write_mask,
     write_slot_mask,
@@ -282,6 +283,15 @@ def observe_rows(states: Any, rows: Any, out: Any, canonical: bool, first: int, 
         state = states[rows[place]]
         seat = np.int64(state.seat)
         observe_full(state, seat, naming_for(state, seat, canonical), out, place)
+
+
+@entry
+def afterstate_rows(states: Any, rows: Any, canonical: bool, first: int, out: Any) -> None:
+    """Values of the afterstates of the seats to act, as flags from `first` on; −1 for none."""
+    for place in range(out.shape[0]):
+        state = states[rows[place]]
+        naming = naming_for(state, np.int64(state.seat), canonical)
+        put_afterstates(state, naming, first, out, place)
 
 
 @entry

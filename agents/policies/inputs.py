@@ -2,7 +2,7 @@
 
 The layout of the full observation depends on the number of seats. A network that plays at tables
 of several sizes has the inputs of the largest one; at a smaller one the inputs of the seats that
-are not there stay zero.
+are not there stay zero. Networks may read the values of afterstates too, after all those.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from thirtyone_env.observation import BLOCKS, observation_size, slices
+from thirtyone_env.arena import afterstate_rows
+from thirtyone_env.observation import AFTERSTATE_SIZE, AFTERSTATES, BLOCKS, observation_size, slices
+
+AFTER = "afterstates"
+"""The name of that block."""
 
 SCALES: dict[str, float] = {
     "lives": 1 / 3,
@@ -26,6 +30,11 @@ SCALES: dict[str, float] = {
     "rules": 1 / 8,
 }
 """Factors that bring the bytes of blocks that are no flags near 1."""
+
+
+def size(most_seats: int, *, after: bool) -> int:
+    """F: how many inputs there are."""
+    return observation_size(most_seats) + (AFTERSTATE_SIZE if after else 0)
 
 
 def layout(seats: int, most_seats: int) -> np.ndarray:
@@ -45,14 +54,22 @@ def layout(seats: int, most_seats: int) -> np.ndarray:
     return found
 
 
-def scales(most_seats: int, *, rules: bool = True) -> np.ndarray:
+def afterstates(states: np.ndarray, rows: np.ndarray, most_seats: int) -> np.ndarray:
+    """int16[N, any]: the inputs that say what is left after the actions of the seats to act."""
+    found: np.ndarray = np.empty((len(rows), AFTERSTATES), np.int16)
+    afterstate_rows(states, rows, True, observation_size(most_seats), found)
+    return found
+
+
+def scales(most_seats: int, *, rules: bool = True, after: bool = False) -> np.ndarray:
     """float32[F]: the factor of each input.
 
     Args:
         most_seats: at the largest table.
         rules: whether the rules are read; they say nothing where there is one set of them.
+        after: whether the values of afterstates are read.
     """
-    found: np.ndarray = np.ones(observation_size(most_seats), np.float32)
+    found: np.ndarray = np.ones(size(most_seats, after=after), np.float32)
     places = slices(most_seats)
     for name, factor in SCALES.items():
         found[places[name]] = factor
@@ -61,14 +78,16 @@ def scales(most_seats: int, *, rules: bool = True) -> np.ndarray:
     return found
 
 
-def names(most_seats: int) -> list[tuple[str, int]]:
+def names(most_seats: int, *, after: bool) -> list[tuple[str, int]]:
     """The blocks of the inputs and their sizes, as a saved policy says what it reads."""
-    return [(block.name, block.size(most_seats)) for block in BLOCKS]
+    found = [(block.name, block.size(most_seats)) for block in BLOCKS]
+    return [*found, (AFTER, AFTERSTATE_SIZE)] if after else found
 
 
 def differences(mine: Sequence[Sequence[Any]], most_seats: int) -> str:
     """How saved blocks differ from those of this program, in words; empty where they do not."""
-    now, then = dict(names(most_seats)), {str(name): int(size) for name, size in mine}
+    then = {str(name): int(size) for name, size in mine}
+    now = dict(names(most_seats, after=AFTER in then))
     gone, new = sorted(set(then) - set(now)), sorted(set(now) - set(then))
     other = sorted(name for name in set(now) & set(then) if now[name] != then[name])
     parts = [("gone", gone), ("new", new), ("of another size", other)]

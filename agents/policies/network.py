@@ -59,6 +59,8 @@ class NetworkConfig:
     """Seat counts it learned at."""
     activation: Literal["tanh", "relu"] = "relu"
     """Between the layers."""
+    afterstates: bool = False
+    """Whether it reads the values of afterstates."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """How it was trained; for people, not read by anything."""
 
@@ -84,10 +86,14 @@ class NetworkPolicy:
     def __post_init__(self) -> None:
         if not self.config.players or not self.config.rules:
             raise ValueError("a policy is made for some number of players and some rules")
-        check_layers(observation_size(self.config.most_seats), self.weights, NUM_SLOT_ACTIONS)
+        check_layers(self._inputs, self.weights, NUM_SLOT_ACTIONS)
         hidden = [len(bias) for bias in self.weights[1:-1:2]]
         if any(size % 4 for size in hidden):
             raise ValueError(f"hidden layers must have a multiple of 4 units, not {hidden}")
+
+    @property
+    def _inputs(self) -> int:
+        return inputs.size(self.config.most_seats, after=self.config.afterstates)
 
     @property
     def controller(self) -> str:
@@ -177,7 +183,10 @@ class NetworkPolicy:
             observe_rows(states, rows[mine], seen, True, 0, len(mine))
             layouts = inputs.layout(size, self.config.most_seats)[None]
             kinds: np.ndarray = np.zeros(len(mine), np.int64)
-            index_rows(seen, layouts, kinds, NO_MORE, starts, spots, amounts, first)
+            more = NO_MORE
+            if self.config.afterstates:
+                more = inputs.afterstates(states, rows[mine], self.config.most_seats)
+            index_rows(seen, layouts, kinds, more, starts, spots, amounts, first)
             first += len(mine)
         out: np.ndarray = np.empty((count, NUM_SLOT_ACTIONS), np.float32)
         sizes = self.sizes
@@ -219,7 +228,7 @@ class NetworkPolicy:
         header = {
             "format": FORMAT,
             "version": VERSION,
-            "observation": inputs.names(self.config.most_seats),
+            "observation": inputs.names(self.config.most_seats, after=self.config.afterstates),
             "actions": "slot",
             "canonical_suits": True,
             "layers": self.sizes.tolist(),
@@ -246,6 +255,7 @@ class NetworkPolicy:
                 rules=tuple(dict(rules) for rules in header["rules"]),
                 players=tuple(int(n) for n in header["players"]),
                 activation=header["activation"],
+                afterstates=bool(header.get("afterstates", False)),
                 training=dict(header["training"]),
             )
             other = inputs.differences(header["observation"], config.most_seats)

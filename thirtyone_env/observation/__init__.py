@@ -5,6 +5,11 @@ the list `BLOCKS`; its size depends on the number of seats only. Seats are relat
 observer, 1 the next one clockwise. In this package S is the number of seats.
 """
 
+from thirtyone_env.observation.afterstates import (
+    AFTERSTATE_SIZE,
+    AFTERSTATES,
+    put_afterstates,
+)
 from thirtyone_env.observation.box import seen_space
 from thirtyone_env.observation.compact import (
     COMPACT_FEATURES,
@@ -33,6 +38,8 @@ from thirtyone_env.observation.masks import (
 from thirtyone_env.observation.parts import own_value
 
 __all__ = [
+    "AFTERSTATES",
+    "AFTERSTATE_SIZE",
     "BLOCKS",
     "COMPACT_FEATURES",
     "COMPACT_SIZE",
@@ -48,6 +55,7 @@ __all__ = [
     "observe_compact",
     "observe_full",
     "own_value",
+    "put_afterstates",
     "put_legal",
     "seen_space",
     "slices",

@@ -92,6 +92,8 @@ class PpoConfig(ModelConfig):
     """Longest gradient; longer ones are cut to it."""
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers, multiples of 4."""
+    afterstates: bool = True
+    """Whether the policy is shown what its hand is worth after each discard and exchange."""
     critic: Literal["shared", "own", "open"] = "open"
     """What the value is learned from: the hidden layers of the policy; hidden layers of its own; or
     those, and the hands of the others, which the policy never sees."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.policies import NetworkPolicy, TablePolicy, make
+from agents.policies import NetworkPolicy, TablePolicy, inputs, make
 from agents.policies.network import NetworkConfig
 from agents.training.config import PpoConfig, recipe
 from agents.training.learning import Learning
@@ -23,7 +23,6 @@ from agents.training.ppo.league import League
 from agents.training.ppo.model import LeaguePPO
 from agents.training.ppo.tables import LeagueVecEnv, variants_of
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
-from thirtyone_env.observation import observation_size
 
 TITLE = "A whole policy"
 STEPS = "steps"
@@ -91,17 +90,17 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         seed=config.seed,
         members=members,
     )
-    inputs = observation_size(max(config.players))
     tables = LeagueVecEnv(
         config.rows,
         league,
-        sizes=np.array([inputs, *config.hidden, NUM_SLOT_ACTIONS]),
+        sizes=np.array(sizes_of(config)),
         relu=config.activation == "relu",
         copies=config.copies,
         reward=config.reward,
         reward_scale=config.reward_scale,
         episode=config.episode,
         read_rules=len(rules) > 1,
+        afterstates=config.afterstates,
         teacher=config.teacher,
         seed=config.seed,
     )
@@ -161,14 +160,21 @@ def _policy(
         rules=tuple(rules.to_dict() for rules in config.all_rules()),
         players=config.players,
         activation=config.activation,
+        afterstates=config.afterstates,
         training=training,
     )
     return NetworkPolicy(made_for, weights, name)
 
 
+def sizes_of(config: PpoConfig) -> list[int]:
+    """Inputs, and units of each layer, of the policy network."""
+    read = inputs.size(max(config.players), after=config.afterstates)
+    return [read, *config.hidden, NUM_SLOT_ACTIONS]
+
+
 def policy_maker(config: PpoConfig) -> Callable[[np.ndarray, str], NetworkPolicy]:
     """What makes policies of flat networks float32[P] and names."""
-    sizes = [observation_size(max(config.players)), *config.hidden, NUM_SLOT_ACTIONS]
+    sizes = sizes_of(config)
     shapes: list[tuple[int, ...]] = []
     for before, after in pairwise(sizes):
         shapes += [(before, after), (after,)]

@@ -98,7 +98,11 @@ class LeaguePPO(MaskablePPO):
         seed: int = 0,
         **options: Any,
     ) -> None:
-        extractor: dict[str, Any] = {"most_seats": env.most_seats, "read_rules": read_rules}
+        extractor: dict[str, Any] = {
+            "most_seats": env.most_seats,
+            "read_rules": read_rules,
+            "afterstates": env.afterstates,
+        }
         if critic == "shared":
             extractor |= {"hidden": hidden, "activation": activation}
         if critic == "open":
@@ -191,11 +195,13 @@ class LeaguePPO(MaskablePPO):
         self.tables.league_changed()
 
     def _index(self, first: int) -> None:
-        tables, hands = self.tables, self._hands
-        if hands.shape[1]:
-            hand_rows(tables.tables.states, len(self.network.factors), hands)
+        tables, more = self.tables, self._hands
+        if more.shape[1]:
+            hand_rows(tables.tables.states, len(self.network.factors), more)
+        if tables.afterstates:
+            more = np.hstack([more, tables.more(np.arange(tables.num_envs))])
         index_rows(
-            tables.seen, tables.layouts, tables.variant, hands, *self.experience.inputs, first
+            tables.seen, tables.layouts, tables.variant, more, *self.experience.inputs, first
         )
 
     def _think(self, t: int, here: slice) -> None:

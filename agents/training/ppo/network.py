@@ -42,13 +42,15 @@ class Scaled(BaseFeaturesExtractor):
         observation_space: spaces.Box,
         most_seats: int,
         read_rules: bool,
+        afterstates: bool = False,
         hidden: tuple[int, ...] = (),
         activation: str = "relu",
         of_hands: int = 0,
     ) -> None:
         size = int(observation_space.shape[0])
         super().__init__(observation_space, hidden[-1] if hidden else size)
-        self.register_buffer("factors", torch.from_numpy(scales(most_seats, rules=read_rules)))
+        factors = scales(most_seats, rules=read_rules, after=afterstates)
+        self.register_buffer("factors", torch.from_numpy(factors))
         layers: list[nn.Module] = []
         for before, after in zip((size, *hidden), hidden, strict=False):
             layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]

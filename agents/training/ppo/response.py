@@ -51,4 +51,5 @@ def resolved(
         start_from=config.target,
         hidden=tuple(target.sizes[1:-1].tolist()),
         activation=target.config.activation,
+        afterstates=target.config.afterstates,
     )

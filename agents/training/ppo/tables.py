@@ -60,6 +60,7 @@ class LeagueVecEnv(BatchVecEnv):
         reward_scale: factor on the rewards.
         episode: "round" or "match".
         read_rules: whether the rules are inputs.
+        afterstates: whether the values of afterstates are.
         teacher: a bot that says what it would do in the place of the learner; none if empty.
         seed: start of all randomness.
 
@@ -79,6 +80,7 @@ class LeagueVecEnv(BatchVecEnv):
         reward_scale: float = 1.0,
         episode: Literal["round", "match"] = "round",
         read_rules: bool = False,
+        afterstates: bool = False,
         teacher: str = "",
         seed: int = 0,
     ) -> None:
@@ -86,9 +88,9 @@ class LeagueVecEnv(BatchVecEnv):
         self.reward, self.reward_scale, self.episode = reward, reward_scale, episode
         self.sizes, self.relu = np.asarray(sizes, np.int64), relu
         self.most_seats = max(size for _, size in league.variants)
-        super().__init__(
-            rows, seen_space(self.most_seats, False), spaces.Discrete(NUM_SLOT_ACTIONS)
-        )
+        self.afterstates = afterstates
+        space = seen_space(self.most_seats, False, afterstates=afterstates)
+        super().__init__(rows, space, spaces.Discrete(NUM_SLOT_ACTIONS))
         self._all = np.arange(rows)
         self.variant = self._all % len(league.variants)
         self.layouts = self._layouts(read_rules)
@@ -167,6 +169,12 @@ class LeagueVecEnv(BatchVecEnv):
         return self.observations()
 
     # --- playing ---------------------------------------------------------------------------------
+
+    def more(self, rows: np.ndarray) -> np.ndarray:
+        """int16[N, any]: inputs besides the bytes of the seats to act in some rows."""
+        if not self.afterstates:
+            return NO_MORE[: len(rows)]
+        return inputs.afterstates(self.tables.states, rows, self.most_seats)
 
     def taught(self) -> np.ndarray:
         """int64[B]: what the teacher would do now in every row."""
@@ -301,7 +309,7 @@ class LeagueVecEnv(BatchVecEnv):
         spots = np.empty(count * MOST_INPUTS, np.uint16)
         amounts = np.empty(count * MOST_INPUTS, np.uint8)
         kinds = self.variant[rows]
-        index_rows(self.seen[rows], self.layouts, kinds, NO_MORE, starts, spots, amounts, 0)
+        index_rows(self.seen[rows], self.layouts, kinds, self.more(rows), starts, spots, amounts, 0)
         logits = np.empty((count, NUM_SLOT_ACTIONS), np.float32)
         scratch = np.empty((2, self.sizes[1:].max()), np.float32)
         numbers = np.arange(count)
@@ -320,11 +328,14 @@ class LeagueVecEnv(BatchVecEnv):
 
     def observations(self) -> np.ndarray:
         """uint8[B, K]: what the seats to act see, laid out as at the largest table."""
-        found = np.zeros_like(self.seen)
+        width = inputs.size(self.most_seats, after=self.afterstates)
+        found: np.ndarray = np.zeros((self.num_envs, width), np.uint8)
         for variant, (_, size) in enumerate(self.league.variants):
             rows = np.flatnonzero(self.variant == variant)
             layout = inputs.layout(size, self.most_seats)
             found[np.ix_(rows, layout)] = self.seen[rows][:, : len(layout)]
+        for spots in self.more(self._all).T:
+            found[self._all[spots >= 0], spots[spots >= 0]] = 1
         return found
 
     def action_masks(self) -> np.ndarray:

@@ -15,6 +15,7 @@ from thirtyone_env.actions import NUM_ACTIONS, NUM_SLOT_ACTIONS
 from thirtyone_env.adapters.sb3.evaluation import takes_masks
 from thirtyone_env.arena import (
     Tables,
+    afterstate_rows,
     mask_rows,
     observe_compact_rows,
     observe_rows,
@@ -22,7 +23,12 @@ from thirtyone_env.arena import (
 )
 from thirtyone_env.bots import NO_BOOK, controller
 from thirtyone_env.checks import check_choice
-from thirtyone_env.observation import COMPACT_SIZE, observation_size
+from thirtyone_env.observation import (
+    AFTERSTATE_SIZE,
+    AFTERSTATES,
+    COMPACT_SIZE,
+    observation_size,
+)
 from thirtyone_env.policy import act_in, agents_actions, choose_when_to_knock
 from thirtyone_env.rules import MAX_SEATS, Rules
 
@@ -31,9 +37,10 @@ class ModelPolicy:
     """A trained model of Stable-Baselines3 as a policy: an opponent, or anybody at any table.
 
     What the model looks at and what its actions mean is read off its spaces: a Box or a dict of
-    the full or the compact observation; 65 actions (cards), 14 (slots) or 2 (knock or go on). It
-    plays its most likely action, so that no generator is drawn from, and computes in chunks of one
-    size, so that a row's action does not depend on the others.
+    the full observation, with the values of afterstates or without, or of the compact one; 65
+    actions (cards), 14 (slots) or 2 (knock or go on). It plays its most likely action, so that no
+    generator is drawn from, and computes in chunks of one size, so that a row's action does not
+    depend on the others.
 
     Args:
         model: such as a `MaskablePPO`, `PPO` or `DQN`.
@@ -62,11 +69,18 @@ class ModelPolicy:
         space = model.observation_space
         self._dict = isinstance(space, spaces.Dict)
         seen = space["observation"] if self._dict else space
-        sizes = {observation_size(n): n for n in range(2, MAX_SEATS + 1)}
+        sizes = {
+            observation_size(n) + more: (n, more > 0)
+            for n in range(2, MAX_SEATS + 1)
+            for more in (0, AFTERSTATE_SIZE)
+        }
         self._compact = seen.shape == (COMPACT_SIZE,) and seen.dtype == np.float32
         if not self._compact and (seen.dtype != np.uint8 or seen.shape[0] not in sizes):
             raise ValueError(f"a model that sees {seen} was not trained on this environment")
-        self._players = None if self._compact else sizes[seen.shape[0]]
+        self._players: int | None = None
+        self._after = False
+        if not self._compact:
+            self._players, self._after = sizes[seen.shape[0]]
         self.controller = f"knock:{draws}" if self._actions == 2 else "external"
         controller(self.controller)
 
@@ -146,6 +160,8 @@ class ModelPolicy:
             width = observation_size(self._players or 0)
             seen = np.zeros((size, width), np.uint8)
             observe_rows(states, rows, seen, self._canonical, 0, len(rows))
+            if self._after:
+                seen = np.hstack([seen, self._afterstates(states, rows)])
         if self._actions == 2:
             mask[: len(rows)] = 1
         else:
@@ -155,6 +171,15 @@ class ModelPolicy:
         masked = {"action_masks": mask == 1} if takes_masks(self.model) else {}
         actions, _ = self.model.predict(given, deterministic=True, **masked)
         return np.asarray(actions, np.int64)
+
+    def _afterstates(self, states: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """uint8[CHUNK, any]: flags of the values of afterstates."""
+        places: np.ndarray = np.empty((len(rows), AFTERSTATES), np.int16)
+        afterstate_rows(states, rows, self._canonical, 0, places)
+        flags: np.ndarray = np.zeros((self.CHUNK, AFTERSTATE_SIZE), np.uint8)
+        for column in places.T:
+            flags[np.flatnonzero(column >= 0), column[column >= 0]] = 1
+        return flags
 
 
 @contextmanager
