@@ -104,6 +104,31 @@ Taken = Annotated[
 """Cards by player, "2=Kh Qh,3=7d" on the command line."""
 
 
+YES_OR_NO = tyro.constructors.ConstructorRegistry()
+"""Lets flags with a value be written as in YAML: true and false, in any case."""
+
+
+@YES_OR_NO.primitive_rule
+def _yes_or_no(
+    kind: tyro.constructors.PrimitiveTypeInfo,
+) -> tyro.constructors.PrimitiveConstructorSpec[bool] | None:
+    if kind.type is not bool:
+        return None
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="true|false",
+        instance_from_str=lambda args: _flag(args[0]),
+        is_instance=lambda value: isinstance(value, bool),
+        str_from_instance=lambda value: [str(value).lower()],
+    )
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError(f"{text!r} must be true or false")
+    return text.lower() == "true"
+
+
 def joined(values: Mapping[str, Any]) -> str:
     """Keys and values the way the command line takes them."""
     return ",".join(f"{key}={json.dumps(value).strip(chr(34))}" for key, value in values.items())

@@ -15,6 +15,7 @@ from agents.evaluation import benchmark, chart_report, report
 from agents.evaluation.cli import BenchmarkCommand
 from agents.evaluation.exploit import RULE_BOTS, Exploitation, FixedExploiter, exploit
 from agents.evaluation.jobs import LOCAL, Backend
+from agents.evaluation.options import YES_OR_NO
 from agents.evaluation.progress import progress
 from agents.policies import TablePolicy, make, saved_in
 from agents.training import card
@@ -257,6 +258,7 @@ def parse(path: str, overrides: Sequence[str] = ()) -> RunConfig:
         description=f"{type(config).__doc__} With --sweep SWEEP.yaml the values of some keys are "
         "searched for; `train.py --help` tells what else there is.",
         config=(tyro.conf.FlagConversionOff, tyro.conf.AvoidSubcommands),
+        registry=YES_OR_NO,
     )
 
 

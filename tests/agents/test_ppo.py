@@ -539,9 +539,12 @@ def test_a_training_begins_with_a_policy_that_comes_with_the_checkout():
     name = "network:ppo_danish_heads_up"
     given = make(name)
     hidden = tuple(given.sizes.tolist()[1:-1])
-    begun = ppo.build(replace(TINY, players=(2,), hidden=hidden, start_from=name))
+    config = replace(TINY, players=(2,), hidden=hidden, start_from=name)
+    begun = ppo.build(replace(config, afterstates=given.config.afterstates))
     for mine, theirs in zip(begun.network.weights(), given.weights, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+    with pytest.raises(ValueError, match="set afterstates: "):
+        ppo.build(replace(config, afterstates=not given.config.afterstates))
     with pytest.raises(ValueError, match="no network that decides about everything"):
         ppo.build(replace(TINY, start_from="threshold:27"))
 
@@ -627,6 +630,15 @@ def test_the_command_line_names_another_target():
     path = str(ROOT / "configs" / "best_response.yaml")
     config = cli.parse(path, ["--target", "danish", "--value-first", "7"])
     assert (config.target, config.opponents, config.value_first) == ("danish", {"danish": 1.0}, 7)
+
+
+@pytest.mark.parametrize(("word", "value"), [("true", True), ("False", False), ("TRUE", True)])
+def test_the_command_line_takes_flags_as_yaml_does(word, value, capsys):
+    path = str(ROOT / "configs" / "best_response.yaml")
+    assert cli.parse(path, ["--warm-start", word, "--target", "danish"]).warm_start is value
+    with pytest.raises(SystemExit):
+        cli.parse(path, ["--warm-start", "perhaps"])
+    assert "'perhaps' must be true or false" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.stem)

@@ -134,11 +134,17 @@ def _start_from(model: LeaguePPO, policy: TablePolicy, config: PpoConfig) -> Non
     for rules in config.all_rules():
         for size in config.players:
             policy.check(rules, size)
-    wanted = model.tables.sizes.tolist()
-    if policy.sizes.tolist() != wanted or policy.config.activation != config.activation:
+    given, wanted = policy.config, model.tables.sizes.tolist()
+    if given.afterstates != config.afterstates:
+        reads = "reads" if given.afterstates else "does not read"
+        raise ValueError(
+            f"start_from: {policy.name} {reads} afterstates; set afterstates: "
+            f"{str(given.afterstates).lower()}"
+        )
+    if policy.sizes.tolist() != wanted or given.activation != config.activation:
         raise ValueError(
             f"start_from: {policy.name} has layers of {policy.sizes.tolist()} with "
-            f"{policy.config.activation}, the training {wanted} with {config.activation}"
+            f"{given.activation}, the training {wanted} with {config.activation}"
         )
     model.network.begin_with(policy.weights)
 
