@@ -25,7 +25,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from agents.training import ppo
 from agents.training.config import PpoConfig, load
 
-CONFIG = Path(__file__).parents[1] / "configs" / "ppo_danish_heads_up.yaml"
+CONFIG = Path(__file__).parents[1] / "configs" / "ppo_danish_minute.yaml"
 SINGLE_ENVS = 8
 WARM = 4
 """Roll-outs that are not counted: compiling, and a start in which nobody knocks."""

@@ -110,7 +110,8 @@ class PpoConfig(ModelConfig):
     """Steps at the start in which the value alone is learned, so that a policy that the training
     begins with is not pulled about by values that are not worth anything yet."""
     threads: int = 2
-    """Threads of an update; a training repeats exactly at the same number on the same machine."""
+    """Threads of tables and updates; a training repeats exactly at the same number on the same
+    machine."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -102,6 +102,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         read_rules=len(rules) > 1,
         afterstates=config.afterstates,
         teacher=config.teacher,
+        threads=config.threads,
         seed=config.seed,
     )
     model = LeaguePPO(

@@ -32,6 +32,7 @@ from agents.training.ppo.network import (
     ACTIVATIONS,
     Experience,
     FirstWeights,
+    Forward,
     Gradients,
     Scaled,
     network_of,
@@ -76,7 +77,7 @@ class LeaguePPO(MaskablePPO):
         snapshot_every: steps between two snapshots; 0: none are taken.
         policy_of: makes a policy of the layers of a network and a name; for leagues that let their
             members play each other.
-        threads: that minibatches are divided among, besides torch's own.
+        threads: that minibatches and rows are divided among, besides torch's own.
         seed: of the weights and the minibatches.
         options: those of MaskablePPO.
     """
@@ -161,18 +162,18 @@ class LeaguePPO(MaskablePPO):
         callback.on_rollout_start()
         self._renew_league()
         asked, start = tables.asked_seconds, time.perf_counter()
-        thinking = 0.0
+        thinking, first = 0.0, self.network.first_weights()
         for t in range(n_rollout_steps):
             here = slice(t * rows, (t + 1) * rows)
             before = time.perf_counter()
-            self._think(t, here)
+            self._think(t, here, first)
             thinking += time.perf_counter() - before
             tables.advance(kept.actions[here])
             kept.rewards[t], kept.ended[t] = tables.rewards, tables.ended
             self.num_timesteps += rows
             if not callback.on_step():
                 return False
-        last = self._last_values(n_rollout_steps)
+        last = self._last_values(n_rollout_steps, first)
         advantages(
             kept.seats, kept.rewards, kept.ended, kept.values, tables.seat, last,
             self.gamma, self.gae_lambda, np.zeros((4, MAX_SEATS)), kept.advantages, kept.valid,
@@ -204,33 +205,32 @@ class LeaguePPO(MaskablePPO):
             tables.seen, tables.layouts, tables.variant, more, *self.experience.inputs, first
         )
 
-    def _think(self, t: int, here: slice) -> None:
+    def _forward(self, start: int, first: FirstWeights) -> tuple[np.ndarray, np.ndarray]:
+        """Logits float32[B, A] and values float32[B] of what is seen now, kept from `start` on."""
+        self._index(start)
+
+        def part(rows: np.ndarray) -> Forward:
+            with torch.no_grad():
+                return self.network.forward(self.experience, rows, first)
+
+        rows = np.array_split(np.arange(start, start + self.tables.num_envs), self.threads)
+        parts = list(self._threads.map(part, rows))
+        logits = torch.cat([done.logits for done in parts])
+        return logits.numpy(), torch.cat([done.values for done in parts]).numpy()
+
+    def _think(self, t: int, here: slice, first: FirstWeights) -> None:
         """Actions, their log-probabilities and values of decision t in every row."""
         kept, tables = self.experience, self.tables
-        self._index(here.start)
-        with torch.no_grad():
-            found = self.network.forward(
-                kept, np.arange(here.start, here.stop), self.network.first_weights()
-            )
+        logits, kept.values[t] = self._forward(here.start, first)
         if self.teaching:
             kept.taught[here] = tables.taught()
         kept.masks[here], kept.seats[t] = tables.mask, tables.seat
-        kept.values[t] = found.values.numpy()
         lots = tables.lots.random(tables.num_envs)
-        pick_rows(
-            found.logits.numpy(), tables.mask, lots, kept.actions[here], kept.log_chances[here]
-        )
+        pick_rows(logits, tables.mask, lots, kept.actions[here], kept.log_chances[here])
 
-    def _last_values(self, steps: int) -> np.ndarray:
+    def _last_values(self, steps: int, first: FirstWeights) -> np.ndarray:
         """float32[B]: what the decisions to come are worth."""
-        first = steps * self.tables.num_envs
-        self._index(first)
-        rows = np.arange(first, first + self.tables.num_envs)
-        with torch.no_grad():
-            found: np.ndarray = self.network.forward(
-                self.experience, rows, self.network.first_weights()
-            ).values.numpy()
-        return found
+        return self._forward(steps * self.tables.num_envs, first)[1]
 
     # --- learning --------------------------------------------------------------------------------
 

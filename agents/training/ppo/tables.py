@@ -61,6 +61,7 @@ class LeagueVecEnv(BatchVecEnv):
         episode: "round" or "match".
         read_rules: whether the rules are inputs.
         afterstates: whether the values of afterstates are.
+        threads: of the tables; nothing depends on them.
         teacher: a bot that says what it would do in the place of the learner; none if empty.
         seed: start of all randomness.
 
@@ -82,9 +83,11 @@ class LeagueVecEnv(BatchVecEnv):
         read_rules: bool = False,
         afterstates: bool = False,
         teacher: str = "",
+        threads: int = 1,
         seed: int = 0,
     ) -> None:
         self.league, self.copies, self.teacher = league, copies, teacher
+        self.threads = threads
         self.reward, self.reward_scale, self.episode = reward, reward_scale, episode
         self.sizes, self.relu = np.asarray(sizes, np.int64), relu
         self.most_seats = max(size for _, size in league.variants)
@@ -124,7 +127,14 @@ class LeagueVecEnv(BatchVecEnv):
     def _begin(self, seed: int) -> None:
         rows, shape = self.num_envs, (self.num_envs, MAX_SEATS)
         rules = [self.league.variants[v][0] for v in self.variant]
-        self.tables = Tables(rules, self._players, seed=seed, matches=self._all, deal=False)
+        self.tables = Tables(
+            rules,
+            self._players,
+            seed=seed,
+            matches=self._all,
+            threads=self.threads,
+            deal=False,
+        )
         self._controllers = self._seated()
         self.owner = np.full(shape, NOBODY, np.int64)
         self.fresh = np.ones(shape, bool)  # has not yet decided in its match
