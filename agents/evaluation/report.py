@@ -94,6 +94,7 @@ def write(
     title: str,
     facts: Mapping[str, str] | None = None,
     repeat: str = "",
+    curve: Figure | None = None,
 ) -> Path:
     """Write numbers, figures and the page into an existing folder.
 
@@ -107,6 +108,7 @@ def write(
         title: heading of the page.
         facts: further lines of "how it was made", by their label.
         repeat: command that repeats the benchmark.
+        curve: how the policy learned, written as `learning_curve.png` and `.svg` too.
 
     Returns:
         The path of the page.
@@ -115,6 +117,8 @@ def write(
     write_text(folder / "benchmark.csv", to_csv(benchmark))
     rates = chart.win_rates(benchmark)
     _write_figure(rates, folder / "win_rates")
+    if curve is not None:
+        _write_figure(curve, folder / "learning_curve")
     charts = []
     deciding = list(dict.fromkeys(name for name, *_ in benchmark.knocks))
     for i, name in enumerate(deciding):
@@ -134,6 +138,7 @@ def write(
             level=f"{benchmark.level:.0%}",
             win_rates=chart.inline_svg(rates, "rates"),
             charts=charts,
+            curve=None if curve is None else chart.inline_svg(curve, "curve"),
             facts={
                 **_facts(benchmark, first),
                 **(facts or {}),

@@ -22,6 +22,7 @@ from agents.training import card
 from agents.training.algorithms import algorithm_of
 from agents.training.charts import training as charts
 from agents.training.config import ChartConfig, ModelConfig, RunConfig, load
+from agents.training.curve_figure import PANEL_CURVE, learning_curve
 from agents.training.exploit import CHART_DRAWS, ChartExploiter
 from agents.training.panel import PanelResult
 from agents.training.run import FINISHED, MEASURING, DivergedError, Run, RunError, find, start
@@ -304,6 +305,7 @@ def _report(
             "Configuration": "config.yaml in the same folder",
         },
         repeat=repeat,
+        curve=learning_curve(folder / PANEL_CURVE),
     )
     trained = card.Trained(algorithm.TITLE, config, steps, seconds, best)
     card.write(folder, trained, results, _exploited(policy, config, console), repeat)

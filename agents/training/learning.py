@@ -27,6 +27,7 @@ from agents.policies.storage import LAST
 from agents.training.checkpoint import Checkpoints, generators, restore_generators
 from agents.training.config import ModelConfig, to_dict
 from agents.training.curve import Curve, Scalars
+from agents.training.curve_figure import PANEL_CURVE
 from agents.training.models import infinite_part, model_state, restore_model
 from agents.training.panel import Panel, PanelResult
 from agents.training.run import DivergedError, RunError
@@ -34,7 +35,6 @@ from agents.training.stopping import Stop, stopping
 
 CHECKPOINTS = "checkpoints"
 CURVE = "training.csv"
-PANEL_CURVE = "panel.csv"
 TENSORBOARD = "tensorboard"
 
 
