@@ -24,6 +24,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from agents.training import ppo
 from agents.training.config import PpoConfig, load
+from agents.training.memory import keep_freed_memory
 
 CONFIG = Path(__file__).parents[1] / "configs" / "ppo_danish_minute.yaml"
 SINGLE_ENVS = 8
@@ -82,6 +83,7 @@ def main() -> None:
     config = load(sys.argv[1] if len(sys.argv) > 1 else CONFIG)
     assert isinstance(config, PpoConfig)
     torch.set_num_threads(1)
+    keep_freed_memory()
     config = replace(config, steps=10**9)
     cpu, wall, shares = ours(config, int(sys.argv[2]) if len(sys.argv) > 2 else 20)
     print(f"ours:        {cpu:9,.0f} steps a second of CPU time, {wall:9,.0f} of the wall clock")

@@ -28,6 +28,7 @@ from agents.training.checkpoint import Checkpoints, generators, restore_generato
 from agents.training.config import ModelConfig, to_dict
 from agents.training.curve import Curve, Scalars
 from agents.training.curve_figure import PANEL_CURVE
+from agents.training.memory import keep_freed_memory
 from agents.training.models import infinite_part, model_state, restore_model
 from agents.training.panel import Panel, PanelResult
 from agents.training.run import DivergedError, RunError
@@ -121,6 +122,7 @@ def learn(
         asked.at_checks(),
     ):
         torch.set_num_threads(config.torch_threads)
+        keep_freed_memory()
         learning = prepare(config)
         watch = _Watch(learning, config, folder, meter or Meter(_ignore, _ignore), asked)
         with watch.writing():
