@@ -47,6 +47,7 @@ from thirtyone_env import Rules, make_bot
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.adapters.sb3 import load_policy
 from thirtyone_env.arena import Tables
+from thirtyone_env.rules import MAX_SEATS
 from thirtyone_env.state import Phase
 
 ROOT = Path(__file__).parents[2]
@@ -241,6 +242,26 @@ def test_advantages_of_one_seat_are_those_of_the_definition():
     expected = plain_advantages([*times, (np.float32(0.7), None, False)], 0.9, 0.8)
     np.testing.assert_allclose(gains[:, 0], expected, rtol=1e-5, atol=1e-5)
     assert valid.all()
+
+
+def test_the_decay_of_advantages_moves_from_one_value_to_the_other():
+    config = replace(TINY, gae_lambda=0.2, final_gae_lambda=0.8, steps=6_000)
+    model = learned(config, 3_000)
+    done = model.num_timesteps / config.steps
+    assert model._between(model.gae_lambda, model.final_gae_lambda) == pytest.approx(
+        0.2 + 0.6 * done
+    )
+    kept = model.experience
+    _, callback = model._setup_learn(0, None, False)
+    model.collect_rollouts(model.env, callback, None, config.rollout)
+    found = kept.advantages.copy()
+    again = np.zeros_like(found), np.zeros_like(kept.valid)
+    last = model._last_values(config.rollout, model.network.first_weights())
+    place = (kept.seats, kept.rewards, kept.ended, kept.values, model.tables.seat, last)
+    advantages(*place, 1.0, 0.2 + 0.6 * done, np.zeros((4, MAX_SEATS)), *again)
+    np.testing.assert_allclose(found, again[0], atol=1e-6)
+    with pytest.raises(ConfigError, match="final_gae_lambda must lie between 0 and 1"):
+        replace(TINY, final_gae_lambda=1.5)
 
 
 def test_each_seat_of_a_table_is_a_trajectory_of_its_own():

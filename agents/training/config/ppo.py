@@ -83,7 +83,9 @@ class PpoConfig(ModelConfig):
     gamma: float = 1.0
     """Discount a decision."""
     gae_lambda: float = 0.5
-    """Decay of generalised advantage estimation."""
+    """Decay of generalised advantage estimation, at the start."""
+    final_gae_lambda: float | None = None
+    """At the end; it goes there in a straight line. None: it stays."""
     clip: float = 0.2
     """Clip range of the probability ratio."""
     value_weight: float = 0.5
@@ -119,6 +121,8 @@ class PpoConfig(ModelConfig):
         at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, final_entropy=0)
         at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0, teach_first=0)
         shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play")
+        if self.final_gae_lambda is not None:
+            shares(self, "final_gae_lambda")
         if self.self_play + self.snapshot_play > 1:
             raise ConfigError("self_play and snapshot_play must not be more than 1 together")
         if not self.hidden or min(self.hidden) < 4 or any(size % 4 for size in self.hidden):

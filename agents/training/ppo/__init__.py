@@ -112,6 +112,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         activation=config.activation,
         read_rules=len(rules) > 1,
         final_entropy=config.final_entropy,
+        final_gae_lambda=config.final_gae_lambda,
         value_first=config.value_first,
         teach_first=config.teach_first if config.teacher else 0,
         snapshot_every=config.snapshot_every if config.snapshot_play else 0,

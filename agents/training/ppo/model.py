@@ -72,6 +72,7 @@ class LeaguePPO(MaskablePPO):
         activation: "relu" or "tanh".
         read_rules: whether the rules are inputs.
         final_entropy: weight of the entropy bonus at the end.
+        final_gae_lambda: the decay of advantages at the end; None: it stays as it is.
         value_first: steps at the start in which the value alone is learned.
         teach_first: steps at the start in which the policy learns what the tables' teacher does.
         snapshot_every: steps between two snapshots; 0: none are taken.
@@ -91,6 +92,7 @@ class LeaguePPO(MaskablePPO):
         activation: str = "relu",
         read_rules: bool = False,
         final_entropy: float | None = None,
+        final_gae_lambda: float | None = None,
         value_first: int = 0,
         teach_first: int = 0,
         snapshot_every: int = 0,
@@ -126,6 +128,7 @@ class LeaguePPO(MaskablePPO):
         self.value_first, self.teach_first, self._begun = value_first, teach_first, 0
         self.snapshot_every, self.policy_of = snapshot_every, policy_of
         self.final_entropy = self.ent_coef if final_entropy is None else final_entropy
+        self.final_gae_lambda = self.gae_lambda if final_gae_lambda is None else final_gae_lambda
         self.network = network_of(self.policy, critic == "shared")
         self.experience = Experience(self.n_steps, env.num_envs)
         places = MOST_CARDS * (env.most_seats - 1) if critic == "open" else 0
@@ -147,6 +150,10 @@ class LeaguePPO(MaskablePPO):
     def teaching(self) -> bool:
         """Whether this roll-out and its update are a teacher's."""
         return self._begun < self.teach_first
+
+    def _between(self, first: float, last: float) -> float:
+        """What goes from one value to another in a straight line, as far as the training is."""
+        return first + (last - first) * (1 - self._current_progress_remaining)
 
     def collect_rollouts(
         self,
@@ -174,9 +181,10 @@ class LeaguePPO(MaskablePPO):
             if not callback.on_step():
                 return False
         last = self._last_values(n_rollout_steps, first)
+        decay = self._between(self.gae_lambda, self.final_gae_lambda)
         advantages(
             kept.seats, kept.rewards, kept.ended, kept.values, tables.seat, last,
-            self.gamma, self.gae_lambda, np.zeros((4, MAX_SEATS)), kept.advantages, kept.valid,
+            self.gamma, decay, np.zeros((4, MAX_SEATS)), kept.advantages, kept.valid,
         )  # fmt: skip
         asked = tables.asked_seconds - asked
         self.seconds["asked"] += asked
@@ -239,8 +247,7 @@ class LeaguePPO(MaskablePPO):
         start = time.perf_counter()
         self._update_learning_rate(self.policy.optimizer)
         clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
-        done = 1 - self._current_progress_remaining
-        entropy_weight = self.ent_coef + (self.final_entropy - self.ent_coef) * done
+        entropy_weight = self._between(self.ent_coef, self.final_entropy)
         kept = self.experience
         returns = kept.advantages + kept.values
         rows = np.flatnonzero(kept.valid)
