@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.policies.network_kernels import NO_MORE
 from thirtyone_env.arena import afterstate_rows
 from thirtyone_env.observation import AFTERSTATE_SIZE, AFTERSTATES, BLOCKS, observation_size, slices
 
@@ -54,8 +55,17 @@ def layout(seats: int, most_seats: int) -> np.ndarray:
     return found
 
 
-def afterstates(states: np.ndarray, rows: np.ndarray, most_seats: int) -> np.ndarray:
-    """int16[N, any]: the inputs that say what is left after the actions of the seats to act."""
+def beside(states: np.ndarray, rows: np.ndarray, most_seats: int, *, after: bool) -> np.ndarray:
+    """int16[N, any]: the inputs of the seats to act besides the bytes, as `index_rows` takes them.
+
+    Args:
+        states: STATE[B].
+        rows: int64[N].
+        most_seats: at the largest table.
+        after: whether the values of afterstates are read.
+    """
+    if not after:
+        return NO_MORE[: len(rows)]
     found: np.ndarray = np.empty((len(rows), AFTERSTATES), np.int16)
     afterstate_rows(states, rows, True, observation_size(most_seats), found)
     return found

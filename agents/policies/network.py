@@ -20,7 +20,6 @@ import numpy as np
 from agents.policies import inputs
 from agents.policies.network_kernels import (
     MOST_INPUTS,
-    NO_MORE,
     index_rows,
     network_rows,
     pick_rows,
@@ -183,9 +182,8 @@ class NetworkPolicy:
             observe_rows(states, rows[mine], seen, True, 0, len(mine))
             layouts = inputs.layout(size, self.config.most_seats)[None]
             kinds: np.ndarray = np.zeros(len(mine), np.int64)
-            more = NO_MORE
-            if self.config.afterstates:
-                more = inputs.afterstates(states, rows[mine], self.config.most_seats)
+            most, after = self.config.most_seats, self.config.afterstates
+            more = inputs.beside(states, rows[mine], most, after=after)
             index_rows(seen, layouts, kinds, more, starts, spots, amounts, first)
             first += len(mine)
         out: np.ndarray = np.empty((count, NUM_SLOT_ACTIONS), np.float32)

@@ -15,7 +15,7 @@ import numpy as np
 from thirtyone_env._jit import inlined_kernel, kernel
 from thirtyone_env.actions import FIRST_CARD, KEEP, KNOCK, PASS, REFUSE, SWAP_ALL, may_knock
 from thirtyone_env.bots.greedy import continuing_action
-from thirtyone_env.bots.hands import best_after_swap, best_after_taking, lot
+from thirtyone_env.bots.hands import best_after_swap, best_after_taking, best_with_one_of, lot
 from thirtyone_env.bots.lookahead import is_last_turn
 from thirtyone_env.bots.solving import block_among, knock_share, knocks_by_lot
 from thirtyone_env.cards import (
@@ -109,11 +109,7 @@ def reach_of(known: int, table: int, rules: Any) -> int:
         return max(best, best_after_swap(known, table, rules))
     if hidden == 3:
         return best
-    while table:
-        low = table & -table
-        table ^= low
-        best = max(best, hand_value(known | low, rules))
-    return best
+    return max(best, best_with_one_of(known, table, rules))
 
 
 @kernel

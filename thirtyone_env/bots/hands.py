@@ -145,6 +145,17 @@ def best_after_discard(hand: int, cards: int, rules: Any) -> int:
     return best
 
 
+@inlined_kernel
+def best_with_one_of(hand: int, cards: int, rules: Any) -> int:
+    """Best value of a hand that gets one of some cards; 0 if there are none."""
+    best = np.int64(0)
+    while cards:
+        low = cards & -cards
+        cards ^= low
+        best = max(best, hand_value(hand | low, rules))
+    return best
+
+
 @kernel
 def best_after_swap(hand: int, table: int, rules: Any) -> int:
     """Best value of a hand after one exchange with the table, one card or all."""

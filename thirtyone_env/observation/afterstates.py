@@ -16,6 +16,7 @@ import numpy as np
 
 from thirtyone_env._jit import kernel
 from thirtyone_env.actions import NUM_SLOTS, legal_cards, slot_cards
+from thirtyone_env.bots.hands import best_with_one_of
 from thirtyone_env.canonical import rename_card, rename_set
 from thirtyone_env.cards import BIT, hand_value, lowest, place_of
 from thirtyone_env.observation.layout import NUM_VALUES
@@ -36,12 +37,7 @@ def value_after(state: State, card: int) -> int:
     hand ^= np.int64(BIT[card])
     if state.phase == Phase.DISCARD:
         return hand_value(hand, rules)
-    best, table = np.int64(0), np.int64(state.table)
-    while table:
-        low = table & -table
-        table ^= low
-        best = max(best, hand_value(hand | low, rules))
-    return best
+    return best_with_one_of(hand, np.int64(state.table), rules)
 
 
 @kernel

@@ -207,8 +207,7 @@ class LeaguePPO(MaskablePPO):
         tables, more = self.tables, self._hands
         if more.shape[1]:
             hand_rows(tables.tables.states, len(self.network.factors), more)
-        if tables.afterstates:
-            more = np.hstack([more, tables.more(np.arange(tables.num_envs))])
+        more = np.hstack([more, tables.more(np.arange(tables.num_envs))])
         index_rows(
             tables.seen, tables.layouts, tables.variant, more, *self.experience.inputs, first
         )

@@ -24,7 +24,6 @@ from gymnasium import spaces
 from agents.policies import inputs, make
 from agents.policies.network_kernels import (
     MOST_INPUTS,
-    NO_MORE,
     index_rows,
     network_rows,
     pick_rows,
@@ -33,8 +32,9 @@ from agents.training.ppo.kernels import CUT, ENDED, taught_actions
 from agents.training.ppo.league import League, Variant, deciding
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.adapters.sb3.batch import BatchVecEnv
+from thirtyone_env.adapters.sb3.models import afterstate_flags
 from thirtyone_env.arena import Tables, controller
-from thirtyone_env.observation import observation_size, seen_space
+from thirtyone_env.observation import AFTERSTATE_SIZE, observation_size, seen_space
 from thirtyone_env.rules import MAX_SEATS
 from thirtyone_env.state import ASK_ALL, CONTROLLER, STATE, Phase
 
@@ -182,9 +182,7 @@ class LeagueVecEnv(BatchVecEnv):
 
     def more(self, rows: np.ndarray) -> np.ndarray:
         """int16[N, any]: inputs besides the bytes of the seats to act in some rows."""
-        if not self.afterstates:
-            return NO_MORE[: len(rows)]
-        return inputs.afterstates(self.tables.states, rows, self.most_seats)
+        return inputs.beside(self.tables.states, rows, self.most_seats, after=self.afterstates)
 
     def taught(self) -> np.ndarray:
         """int64[B]: what the teacher would do now in every row."""
@@ -344,8 +342,8 @@ class LeagueVecEnv(BatchVecEnv):
             rows = np.flatnonzero(self.variant == variant)
             layout = inputs.layout(size, self.most_seats)
             found[np.ix_(rows, layout)] = self.seen[rows][:, : len(layout)]
-        for spots in self.more(self._all).T:
-            found[self._all[spots >= 0], spots[spots >= 0]] = 1
+        if self.afterstates:
+            found[:, -AFTERSTATE_SIZE:] = afterstate_flags(self.tables.states, self._all, True)
         return found
 
     def action_masks(self) -> np.ndarray:

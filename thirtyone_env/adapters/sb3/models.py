@@ -158,10 +158,11 @@ class ModelPolicy:
             observe_compact_rows(states, rows, seen, 0, len(rows))
         else:
             width = observation_size(self._players or 0)
-            seen = np.zeros((size, width), np.uint8)
+            more = AFTERSTATE_SIZE if self._after else 0
+            seen = np.zeros((size, width + more), np.uint8)
             observe_rows(states, rows, seen, self._canonical, 0, len(rows))
             if self._after:
-                seen = np.hstack([seen, self._afterstates(states, rows)])
+                seen[: len(rows), width:] = afterstate_flags(states, rows, self._canonical)
         if self._actions == 2:
             mask[: len(rows)] = 1
         else:
@@ -172,14 +173,15 @@ class ModelPolicy:
         actions, _ = self.model.predict(given, deterministic=True, **masked)
         return np.asarray(actions, np.int64)
 
-    def _afterstates(self, states: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """uint8[CHUNK, any]: flags of the values of afterstates."""
-        places: np.ndarray = np.empty((len(rows), AFTERSTATES), np.int16)
-        afterstate_rows(states, rows, self._canonical, 0, places)
-        flags: np.ndarray = np.zeros((self.CHUNK, AFTERSTATE_SIZE), np.uint8)
-        for column in places.T:
-            flags[np.flatnonzero(column >= 0), column[column >= 0]] = 1
-        return flags
+
+def afterstate_flags(states: np.ndarray, rows: np.ndarray, canonical: bool) -> np.ndarray:
+    """uint8[N, AFTERSTATE_SIZE]: the values of afterstates of the seats to act, as flags."""
+    places: np.ndarray = np.empty((len(rows), AFTERSTATES), np.int16)
+    afterstate_rows(states, rows, canonical, 0, places)
+    flags: np.ndarray = np.zeros((len(rows), AFTERSTATE_SIZE), np.uint8)
+    for column in places.T:
+        flags[np.flatnonzero(column >= 0), column[column >= 0]] = 1
+    return flags
 
 
 @contextmanager
