@@ -43,9 +43,9 @@ def learning_curve(path: Path) -> Figure | None:
         return None
     millions = [step / 1e6 for step in steps]
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH * len(lines), HEIGHT))
+        figure = Figure(figsize=(WIDTH, HEIGHT * len(lines)))
         figure.set_layout_engine("constrained", h_pad=0.05)
-        panels = figure.subplots(1, len(lines), squeeze=False)[0]
+        panels = figure.subplots(len(lines), 1, squeeze=False)[:, 0]
         for panel, (players, curves) in zip(panels, sorted(lines.items()), strict=True):
             for i, (opponent, rates) in enumerate(curves.items()):
                 look = {"marker": "o", "markersize": 3, "linewidth": 1.3}
@@ -57,8 +57,8 @@ def learning_curve(path: Path) -> Figure | None:
             panel.grid(axis="y")
             panel.set_axisbelow(True)
             panel.set_title(table_name(players))
-            panel.set_xlabel("million steps")
-        panels[0].set_ylabel("matches won, %")
+            panel.set_ylabel("matches won, %")
+        panels[-1].set_xlabel("million steps")
         names, handles = panels[0].get_legend_handles_labels()
-        figure.legend(names, handles, loc="outside lower center", frameon=False, ncols=4)
+        figure.legend(names, handles, loc="outside lower center", frameon=False, ncols=3)
     return figure
