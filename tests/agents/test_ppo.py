@@ -256,7 +256,8 @@ def test_the_decay_of_advantages_moves_from_one_value_to_the_other():
     model.collect_rollouts(model.env, callback, None, config.rollout)
     found = kept.advantages.copy()
     again = np.zeros_like(found), np.zeros_like(kept.valid)
-    last = model._last_values(config.rollout, model.network.first_weights())
+    start = config.rollout * model.tables.num_envs
+    last = model._forward(start, model.network.first_weights())[1]
     place = (kept.seats, kept.rewards, kept.ended, kept.values, model.tables.seat, last)
     advantages(*place, 1.0, 0.2 + 0.6 * done, np.zeros((4, MAX_SEATS)), *again)
     np.testing.assert_allclose(found, again[0], atol=1e-6)

@@ -111,6 +111,12 @@ class PpoConfig(ModelConfig):
     value_first: int = 0
     """Steps at the start in which the value alone is learned, so that a policy that the training
     begins with is not pulled about by values that are not worth anything yet."""
+    vine_last: int = 0
+    """Steps at the end in which every likely action is played out to the end of the round, from the
+    same cards: what comes of it takes the place of estimated advantages, and no value is learned
+    any more."""
+    vine_least: float = 0.02
+    """Chance below which an action is not likely."""
     threads: int = 2
     """Threads of tables and updates; a training repeats exactly at the same number on the same
     machine."""
@@ -121,6 +127,13 @@ class PpoConfig(ModelConfig):
         at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, final_entropy=0)
         at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0, teach_first=0)
         shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play")
+        at_least(self, vine_last=0)
+        shares(self, "vine_least")
+        if self.vine_last and self.episode != "round":
+            raise ConfigError(
+                f"vine_last: decisions are played out to the end of the round; episode must be "
+                f"'round', not {self.episode!r}"
+            )
         if self.final_gae_lambda is not None:
             shares(self, "final_gae_lambda")
         if self.self_play + self.snapshot_play > 1:

@@ -13,11 +13,13 @@ import numpy as np
 
 from agents.policies.network_kernels import GROUP, MOST_INPUTS
 from thirtyone_env._jit import entry, inlined_kernel, kernel, wide_entry
-from thirtyone_env.arena import naming_for
+from thirtyone_env.arena import naming_for, waits_outside
 from thirtyone_env.bots.deciding import bot_action
 from thirtyone_env.canonical import rename_card
 from thirtyone_env.cards import BIT, NUM_CARDS, lowest
+from thirtyone_env.engine import step
 from thirtyone_env.observation import agent_action
+from thirtyone_env.state import Phase
 
 TILE = 512
 """Rows whose slopes are kept near while their gradients are added up."""
@@ -61,6 +63,25 @@ def taught_actions(states: Any, copies: Any, book: Any, out: Any) -> None:
         naming = naming_for(state, np.int64(state.seat), True)
         action = bot_action(state, book)
         out[row] = agent_action(state, action, naming, True)
+
+
+@entry
+def play_round(states: Any, rows: Any, actions: Any, rounds: Any, book: Any, asked: Any) -> None:
+    """Take a decision of the engine in some rows, then let bots play, but in no other round.
+
+    `rounds` int64[B] are the rounds in progress; `asked` bool[N] is written: somebody has to be
+    asked before the round ends.
+    """
+    for place in range(len(rows)):
+        row = rows[place]
+        state, action = states[row], np.int64(actions[place])
+        while True:
+            step(state, action)
+            ended = state.phase == Phase.OVER or state.round_number != rounds[row]
+            if ended or waits_outside(state):
+                asked[place] = not ended
+                break
+            action = bot_action(state, book)
 
 
 @wide_entry
@@ -281,3 +302,52 @@ def loss_slopes(
         sums[2] -= entropy
         sums[3] += ratio - 1.0 - change
         sums[4] += abs(ratio - 1.0) > clip
+
+
+@entry
+def vine_slopes(
+    logits: Any,
+    masks: Any,
+    chances: Any,
+    gains: Any,
+    rows: Any,
+    numbers: Any,
+    slopes: Any,
+    sums: Any,
+) -> None:
+    """The policy's part of the same loss, where the advantages of all actions are known.
+
+    It is then no estimate by the one action taken, but the sum over all of them, by their chances.
+
+    Args:
+        logits: float32[N, A], of the network now.
+        masks, chances, gains: of all decisions: legal actions, their chances then, and those times
+            the advantages.
+        rows, numbers, slopes, sums: as for `loss_slopes`; the value's are not used.
+    """
+    spread, clip, entropy_weight, count = numbers[1], numbers[2], numbers[3], numbers[5]
+    for place in range(len(rows)):
+        row, pulls, clipped = rows[place], 0.0, False
+        whole = log_sum(logits, masks, place, row)
+        entropy = entropy_of(logits, masks, place, row, whole)
+        for action in range(logits.shape[1]):
+            slopes[place, action] = 0.0
+            then, gain = np.float64(chances[row, action]), np.float64(gains[row, action]) / spread
+            if masks[row, action] and then > 0:
+                change = np.float64(logits[place, action]) - whole - log(then)
+                ratio = exp(change)
+                near = min(max(ratio, 1.0 - clip), 1.0 + clip)
+                pull = -gain * ratio if gain * ratio <= gain * near else 0.0
+                slopes[place, action] = pull
+                pulls += pull
+                clipped = clipped or (gain != 0 and abs(ratio - 1.0) > clip)
+                sums[0] -= min(gain * ratio, gain * near)
+                sums[3] -= then * change
+        for action in range(logits.shape[1]):
+            if masks[row, action]:
+                log_chance = np.float64(logits[place, action]) - whole
+                chance, pull = exp(log_chance), np.float64(slopes[place, action])
+                slope = entropy_weight * chance * (log_chance + entropy) - pulls * chance
+                slopes[place, action] = (slope + pull) / count
+        sums[2] -= entropy
+        sums[4] += clipped

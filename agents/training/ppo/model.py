@@ -27,7 +27,7 @@ from torch import nn
 from agents.policies import NetworkPolicy
 from agents.policies.network import flattened
 from agents.policies.network_kernels import index_rows, pick_rows
-from agents.training.ppo.kernels import advantages, hand_rows, loss_slopes
+from agents.training.ppo.kernels import advantages, hand_rows, loss_slopes, vine_slopes
 from agents.training.ppo.network import (
     ACTIVATIONS,
     Experience,
@@ -38,6 +38,7 @@ from agents.training.ppo.network import (
     network_of,
 )
 from agents.training.ppo.tables import LeagueVecEnv, of_generator, to_generator
+from agents.training.ppo.vine import Vine
 from thirtyone_env.rules import MAX_SEATS
 
 MOST_CARDS = 5
@@ -75,6 +76,9 @@ class LeaguePPO(MaskablePPO):
         final_gae_lambda: the decay of advantages at the end; None: it stays as it is.
         value_first: steps at the start in which the value alone is learned.
         teach_first: steps at the start in which the policy learns what the tables' teacher does.
+        vine_from: steps from which on decisions are played out, if the teacher is done; None: none
+            are. The value is not learned any more then.
+        vine_least: an action that the network gives a smaller chance is not played out.
         snapshot_every: steps between two snapshots; 0: none are taken.
         policy_of: makes a policy of the layers of a network and a name; for leagues that let their
             members play each other.
@@ -95,6 +99,8 @@ class LeaguePPO(MaskablePPO):
         final_gae_lambda: float | None = None,
         value_first: int = 0,
         teach_first: int = 0,
+        vine_from: int | None = None,
+        vine_least: float = 0.02,
         snapshot_every: int = 0,
         policy_of: PolicyOf | None = None,
         threads: int = 1,
@@ -132,6 +138,7 @@ class LeaguePPO(MaskablePPO):
         self.network = network_of(self.policy, critic == "shared")
         self.experience = Experience(self.n_steps, env.num_envs)
         places = MOST_CARDS * (env.most_seats - 1) if critic == "open" else 0
+        self.vine_from, self.vine = vine_from, Vine(env, vine_least)
         self._hands: np.ndarray = np.zeros((env.num_envs, places), np.int16)
         self._shuffles = np.random.Generator(np.random.PCG64([seed, 1]))
         self.seconds: dict[str, float] = {
@@ -140,6 +147,8 @@ class LeaguePPO(MaskablePPO):
             "network": 0.0,
             "update": 0.0,
         }
+        if vine_from is not None:
+            self.seconds["vine"] = 0.0
         self.threads, self._threads = threads, ThreadPoolExecutor(threads)
         self._parameters = list(self.policy.parameters())
         self._last_obs = env.observations()
@@ -150,6 +159,11 @@ class LeaguePPO(MaskablePPO):
     def teaching(self) -> bool:
         """Whether this roll-out and its update are a teacher's."""
         return self._begun < self.teach_first
+
+    @property
+    def vining(self) -> bool:
+        """Whether the decisions of this roll-out are played out."""
+        return self.vine_from is not None and self._begun >= self.vine_from and not self.teaching
 
     def _between(self, first: float, last: float) -> float:
         """What goes from one value to another in a straight line, as far as the training is."""
@@ -169,7 +183,9 @@ class LeaguePPO(MaskablePPO):
         callback.on_rollout_start()
         self._renew_league()
         asked, start = tables.asked_seconds, time.perf_counter()
-        thinking, first = 0.0, self.network.first_weights()
+        thinking, first = 0.0, self.network.first_weights(values=not self.vining)
+        if self.vining:
+            self.vine.begin(n_rollout_steps)
         for t in range(n_rollout_steps):
             here = slice(t * rows, (t + 1) * rows)
             before = time.perf_counter()
@@ -180,18 +196,28 @@ class LeaguePPO(MaskablePPO):
             self.num_timesteps += rows
             if not callback.on_step():
                 return False
-        last = self._last_values(n_rollout_steps, first)
+        if not self.vining:
+            self._estimate(n_rollout_steps, first)
+        asked = tables.asked_seconds - asked
+        self.seconds["asked"] += asked
+        self.seconds["network"] += thinking
+        self.seconds["tables"] += time.perf_counter() - start - asked - thinking
+        if self.vining:
+            start = time.perf_counter()
+            self.vine.judge(flattened(self.network.weights()), self._threads.map)
+            self.seconds["vine"] += time.perf_counter() - start
+        callback.on_rollout_end()
+        return True
+
+    def _estimate(self, steps: int, first: FirstWeights) -> None:
+        """The advantages of the actions taken, by what was paid and the values."""
+        kept, tables = self.experience, self.tables
+        last = self._forward(steps * tables.num_envs, first)[1]
         decay = self._between(self.gae_lambda, self.final_gae_lambda)
         advantages(
             kept.seats, kept.rewards, kept.ended, kept.values, tables.seat, last,
             self.gamma, decay, np.zeros((4, MAX_SEATS)), kept.advantages, kept.valid,
         )  # fmt: skip
-        asked = tables.asked_seconds - asked
-        self.seconds["asked"] += asked
-        self.seconds["network"] += thinking
-        self.seconds["tables"] += time.perf_counter() - start - asked - thinking
-        callback.on_rollout_end()
-        return True
 
     def _renew_league(self) -> None:
         """Take a snapshot where one is due; new matches are drawn by the chances of now."""
@@ -205,15 +231,20 @@ class LeaguePPO(MaskablePPO):
 
     def _index(self, first: int) -> None:
         tables, more = self.tables, self._hands
-        if more.shape[1]:
+        if self.vining:
+            more = more[:, :0]  # the policy never sees them
+        elif more.shape[1]:
             hand_rows(tables.tables.states, len(self.network.factors), more)
-        more = np.hstack([more, tables.more(np.arange(tables.num_envs))])
+        more = np.hstack([more, tables.beside(tables.tables.states, np.arange(tables.num_envs))])
         index_rows(
             tables.seen, tables.layouts, tables.variant, more, *self.experience.inputs, first
         )
 
     def _forward(self, start: int, first: FirstWeights) -> tuple[np.ndarray, np.ndarray]:
-        """Logits float32[B, A] and values float32[B] of what is seen now, kept from `start` on."""
+        """Logits float32[B, A] and values float32[B] of what is seen now, kept from `start` on.
+
+        Without values, float32[0], where `first` are the policy's alone.
+        """
         self._index(start)
 
         def part(rows: np.ndarray) -> Forward:
@@ -228,16 +259,16 @@ class LeaguePPO(MaskablePPO):
     def _think(self, t: int, here: slice, first: FirstWeights) -> None:
         """Actions, their log-probabilities and values of decision t in every row."""
         kept, tables = self.experience, self.tables
-        logits, kept.values[t] = self._forward(here.start, first)
+        logits, values = self._forward(here.start, first)
+        if self.vining:
+            self.vine.keep(here, logits)
+        else:
+            kept.values[t] = values
         if self.teaching:
             kept.taught[here] = tables.taught()
         kept.masks[here], kept.seats[t] = tables.mask, tables.seat
         lots = tables.lots.random(tables.num_envs)
         pick_rows(logits, tables.mask, lots, kept.actions[here], kept.log_chances[here])
-
-    def _last_values(self, steps: int, first: FirstWeights) -> np.ndarray:
-        """float32[B]: what the decisions to come are worth."""
-        return self._forward(steps * self.tables.num_envs, first)[1]
 
     # --- learning --------------------------------------------------------------------------------
 
@@ -247,38 +278,48 @@ class LeaguePPO(MaskablePPO):
         self._update_learning_rate(self.policy.optimizer)
         clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
         entropy_weight = self._between(self.ent_coef, self.final_entropy)
-        kept = self.experience
+        kept, vining = self.experience, self.vining
         returns = kept.advantages + kept.values
-        rows = np.flatnonzero(kept.valid)
+        rows = self.vine.telling if vining else np.flatnonzero(kept.valid)
         parts = max(1, round(len(rows) / cast(int, self.batch_size)))
-        sums, count = np.zeros(6), 0
-        for _ in range(self.n_epochs):
+        sums, count = np.zeros(len(NUMBERS)), 0
+        for _ in range(self.n_epochs if rows.size else 0):
             for batch in np.array_split(self._shuffles.permutation(rows), parts):
                 sums += self._step(batch, returns, clip, entropy_weight)
                 count += 1
             self._n_updates += 1
-        for name, value in zip(NUMBERS, sums / count, strict=True):
-            self.logger.record(f"train/{name}", float(value))
-        values, wanted = kept.values[kept.valid], returns[kept.valid]
-        spread = float(wanted.var())
-        explained = 1 - float((wanted - values).var()) / spread if spread > 0 else 0.0
-        self.logger.record("train/explained_variance", explained)
+        means = sums / max(count, 1)
+        for name, value in zip(NUMBERS, means, strict=True):
+            if not (vining and name == "value_loss"):
+                self.logger.record(f"train/{name}", float(value))
+        if vining:
+            self.logger.record("train/telling", len(rows) / kept.valid.size)
+        else:
+            values, wanted = kept.values[kept.valid], returns[kept.valid]
+            spread = float(wanted.var())
+            explained = 1 - float((wanted - values).var()) / spread if spread > 0 else 0.0
+            self.logger.record("train/explained_variance", explained)
         self.seconds["update"] += time.perf_counter() - start
 
     def _step(
         self, batch: np.ndarray, returns: np.ndarray, clip: float, entropy_weight: float
     ) -> np.ndarray:
         """One gradient step; float64[6], the parts of the loss and how far it has come."""
-        some = self.experience.advantages.reshape(-1)[batch].astype(np.float64)
-        spread = some.std(ddof=1) + 1e-8
-        numbers = [some.mean(), spread, clip, entropy_weight, self.vf_coef, len(batch)]
+        if self.vining:
+            mean, spread = 0.0, self.vine.spread(batch)
+        else:
+            some = self.experience.advantages.reshape(-1)[batch].astype(np.float64)
+            mean, spread = some.mean(), some.std(ddof=1)
+        numbers = [mean, spread + 1e-8, clip, entropy_weight, self.vf_coef, len(batch)]
         numbers.append(self.teaching)
-        weights = self.network.first_weights()
+        weights = self.network.first_weights(values=not self.vining)
 
         def part(rows: np.ndarray) -> tuple[np.ndarray, Gradients]:
             return self._part(rows, returns, np.array(numbers), weights)
 
         parts = list(self._threads.map(part, np.array_split(batch, self.threads)))
+        for parameter in self._parameters:
+            parameter.grad = None
         for (parameter, gradient), *others in zip(*(part[1] for part in parts), strict=True):
             for _, other in others:
                 gradient = gradient + other
@@ -292,8 +333,15 @@ class LeaguePPO(MaskablePPO):
     ) -> tuple[np.ndarray, Gradients]:
         """What some decisions of a minibatch contribute: parts of the loss, gradients."""
         kept, done = self.experience, self.network.forward(self.experience, rows, weights)
-        slopes, value_slopes = torch.empty_like(done.logits), torch.empty_like(done.values)
-        sums = np.zeros(5)
+        slopes, sums = torch.empty_like(done.logits), np.zeros(len(NUMBERS) - 1)
+        if self.vining:
+            vine = self.vine
+            vine_slopes(
+                done.logits.numpy(), kept.masks, vine.chances, vine.gains, rows, numbers,
+                slopes.numpy(), sums,
+            )  # fmt: skip
+            return sums, self.network.backward(done, slopes, None)
+        value_slopes = torch.empty_like(done.values)
         loss_slopes(
             done.logits.numpy(), done.values.numpy(), kept.masks,
             kept.taught if self.teaching else kept.actions, kept.log_chances,
@@ -308,7 +356,7 @@ class LeaguePPO(MaskablePPO):
 
     def _excluded_save_params(self) -> list[str]:
         """What Stable-Baselines3's file does not hold: all but the policy; MaskablePPO loads it."""
-        ours = ("tables", "network", "experience", "policy_of", "_threads", "_parameters")
+        ours = ("tables", "network", "experience", "policy_of", "_threads", "_parameters", "vine")
         return [*super()._excluded_save_params(), *ours, "_shuffles", "_hands"]
 
     @property

@@ -95,7 +95,7 @@ class Forward:
     logits: torch.Tensor
     """float32[N, A], on the processor."""
     values: torch.Tensor
-    """float32[N], on the processor."""
+    """float32[N], on the processor; float32[0] where none are wanted."""
     way: Any
     """The network's own."""
 
@@ -121,26 +121,34 @@ class Network(ABC):
 
     @abstractmethod
     def forward(self, experience: Experience, rows: np.ndarray, first: FirstWeights) -> Forward:
-        """Logits and values of some decisions, by the weights of now; `first` are of them."""
+        """Logits and values of some decisions, by the weights of now; `first` are of them.
+
+        Where `first` are those of the policy alone, there are no values.
+        """
 
     @abstractmethod
     def backward(
-        self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor
+        self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor | None
     ) -> Gradients:
-        """The gradients of all layers by the slopes of logits and values."""
+        """The gradients of all layers by the slopes of logits and values; None: of the policy."""
 
     @torch.no_grad()
-    def first_weights(self) -> FirstWeights:
-        """The first layers side by side, on bytes, until the next step."""
-        return self._first_weights()
+    def first_weights(self, *, values: bool = True) -> FirstWeights:
+        """The first layers side by side, on bytes, until the next step; or the policy's alone."""
+        return self._first_weights(values)
 
-    def _first_weights(self) -> FirstWeights:
-        firsts = [trunk[0] for trunk in self.trunks]
+    def _first_weights(self, values: bool) -> FirstWeights:
+        firsts = [trunk[0] for trunk in self.trunks[: None if values else 1]]
         scaled = (torch.cat([layer.weight for layer in firsts]) * self.factors).t()
-        if self.hands is not None:
+        if values and self.hands is not None:
             unseen = scaled.new_zeros((self.hands.in_features, firsts[0].out_features))
             scaled = torch.cat([scaled, torch.cat([unseen, self.hands.weight.t()], dim=1)])
         return scaled.contiguous(), torch.cat([layer.bias for layer in firsts])
+
+    def _trunks(self, first: FirstWeights) -> list[list[nn.Linear]]:
+        """The hidden layers that begin with these: all, or the policy's."""
+        whole = sum(trunk[0].out_features for trunk in self.trunks)
+        return self.trunks if len(first[1]) == whole else self.trunks[:1]
 
     def weights(self) -> tuple[np.ndarray, ...]:
         """The policy's layers on bytes: float32[in, out] and float32[out] of each in turn."""
@@ -189,15 +197,17 @@ class KernelNetwork(Network):
         out = torch.empty((len(rows), len(biases)))
         first_layer(*experience.inputs, rows, weights.numpy(), biases.numpy(), out.numpy())
         self._activate(out)
-        parts = out.split([trunk[0].out_features for trunk in self.trunks], dim=1)
-        units = []
-        for trunk, x in zip(self.trunks, parts, strict=True):
+        trunks, units = self._trunks(first), []
+        parts = out.split([trunk[0].out_features for trunk in trunks], dim=1)
+        for trunk, x in zip(trunks, parts, strict=True):
             units.append([x])
             for layer in trunk[1:]:
                 x = self._activate(torch.addmm(layer.bias, x, layer.weight.t()))
                 units[-1].append(x)
         logits = torch.addmm(self.action.bias, units[0][-1], self.action.weight.t())
-        values = torch.addmv(self.value.bias, units[-1][-1], self.value.weight[0])
+        values = torch.empty(0)
+        if len(trunks) == len(self.trunks):
+            values = torch.addmv(self.value.bias, units[-1][-1], self.value.weight[0])
         return Forward(logits, values, Written(experience, rows, units))
 
     def _activate(self, x: torch.Tensor) -> torch.Tensor:
@@ -211,16 +221,17 @@ class KernelNetwork(Network):
 
     @torch.no_grad()
     def backward(
-        self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor
+        self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor | None
     ) -> Gradients:
         """As `Network.backward`."""
         found: Gradients = []
         way: Written = done.way
         heads = [_back(self.action, slopes, way.units[0][-1], found)]
-        value = _back(self.value, value_slopes[:, None], way.units[-1][-1], found)
-        heads = [heads[0] + value] if self.shared else [heads[0], value]
+        if value_slopes is not None:
+            value = _back(self.value, value_slopes[:, None], way.units[-1][-1], found)
+            heads = [heads[0] + value] if self.shared else [heads[0], value]
         firsts = []
-        for trunk, units, x in zip(self.trunks, way.units, heads, strict=True):
+        for trunk, units, x in zip(self.trunks, way.units, heads, strict=False):
             for layer, after, before in zip(trunk[:0:-1], units[:0:-1], units[-2::-1], strict=True):
                 x = _back(layer, self._through(x, after), before, found)
             firsts.append(self._through(x, units[0]))
@@ -229,14 +240,15 @@ class KernelNetwork(Network):
 
     def _first_back(self, way: Written, slopes: torch.Tensor, found: Gradients) -> None:
         """The gradients of the first layers, by the slopes of all their units."""
-        inputs, more = len(self.factors), 0 if self.hands is None else self.hands.in_features
+        layers = [trunk[0] for trunk in self.trunks[: len(way.units)]]
+        sizes = [layer.out_features for layer in layers]
+        hands = self.hands if len(layers) > 1 else None
+        inputs, more = len(self.factors), 0 if hands is None else hands.in_features
         gradient = torch.zeros((inputs + more, slopes.shape[1]))
         given = *way.experience.inputs, way.rows, slopes.numpy()
         first_layer_gradient(*given, room(len(gradient)), gradient.numpy())
-        layers = [trunk[0] for trunk in self.trunks]
-        sizes = [layer.out_features for layer in layers]
-        if self.hands is not None:
-            found.append((self.hands.weight, gradient[inputs:, sizes[0] :].t()))
+        if hands is not None:
+            found.append((hands.weight, gradient[inputs:, sizes[0] :].t()))
         parts = (gradient[:inputs].t() * self.factors).split(sizes)
         for layer, weight, bias in zip(layers, parts, slopes.sum(0).split(sizes), strict=True):
             found += [(layer.weight, weight), (layer.bias, bias)]
@@ -256,31 +268,35 @@ class GraphNetwork(Network):
 
     def forward(self, experience: Experience, rows: np.ndarray, first: FirstWeights) -> Forward:
         """As `Network.forward`; `first` is computed anew where gradients are wanted."""
-        learning = torch.is_grad_enabled()
-        weights, biases = self._first_weights() if learning else first
+        trunks = self._trunks(first)
+        whole = len(trunks) == len(self.trunks)
+        weights, biases = self._first_weights(whole) if torch.is_grad_enabled() else first
         x = self._activate(_bags(experience, rows, weights) + biases)
-        parts = x.split([trunk[0].out_features for trunk in self.trunks], dim=1)
+        parts = x.split([trunk[0].out_features for trunk in trunks], dim=1)
         ends = []
-        for trunk, x in zip(self.trunks, parts, strict=True):
+        for trunk, x in zip(trunks, parts, strict=True):
             for layer in trunk[1:]:
                 x = self._activate(layer(x))
             ends.append(x)
-        logits, values = self.action(ends[0]), self.value(ends[-1])[:, 0]
+        logits = self.action(ends[0])
+        values = self.value(ends[-1])[:, 0] if whole else logits.new_empty(0)
         return Forward(logits.detach().cpu(), values.detach().cpu(), (logits, values))
 
     def _activate(self, x: torch.Tensor) -> torch.Tensor:
         return x.relu() if self.relu else x.tanh()
 
     def backward(
-        self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor
+        self, done: Forward, slopes: torch.Tensor, value_slopes: torch.Tensor | None
     ) -> Gradients:
         """As `Network.backward`."""
-        layers = [layer for trunk in self.trunks for layer in trunk]
-        layers += [self.action, self.value] + ([] if self.hands is None else [self.hands])
+        layers, ends, given = [*self.trunks[0], self.action], done.way[:1], [slopes]
+        if value_slopes is not None:
+            layers += [layer for trunk in self.trunks[1:] for layer in trunk] + [self.value]
+            layers += [] if self.hands is None else [self.hands]
+            ends, given = done.way, [slopes, value_slopes]
         parameters = [parameter for layer in layers for parameter in layer.parameters()]
-        device = self.factors.device
-        given = [slopes.to(device), value_slopes.to(device)]
-        gradients = torch.autograd.grad(done.way, parameters, given)
+        slopes_there = [some.to(self.factors.device) for some in given]
+        gradients = torch.autograd.grad(ends, parameters, slopes_there)
         return list(zip(parameters, gradients, strict=True))
 
 

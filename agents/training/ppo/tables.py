@@ -180,9 +180,9 @@ class LeagueVecEnv(BatchVecEnv):
 
     # --- playing ---------------------------------------------------------------------------------
 
-    def more(self, rows: np.ndarray) -> np.ndarray:
-        """int16[N, any]: inputs besides the bytes of the seats to act in some rows."""
-        return inputs.beside(self.tables.states, rows, self.most_seats, after=self.afterstates)
+    def beside(self, states: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """int16[N, any]: inputs besides the bytes, of the seats to act in rows of STATE[any]."""
+        return inputs.beside(states, rows, self.most_seats, after=self.afterstates)
 
     def taught(self) -> np.ndarray:
         """int64[B]: what the teacher would do now in every row."""
@@ -317,7 +317,8 @@ class LeagueVecEnv(BatchVecEnv):
         spots = np.empty(count * MOST_INPUTS, np.uint16)
         amounts = np.empty(count * MOST_INPUTS, np.uint8)
         kinds = self.variant[rows]
-        index_rows(self.seen[rows], self.layouts, kinds, self.more(rows), starts, spots, amounts, 0)
+        more = self.beside(self.tables.states, rows)
+        index_rows(self.seen[rows], self.layouts, kinds, more, starts, spots, amounts, 0)
         logits = np.empty((count, NUM_SLOT_ACTIONS), np.float32)
         scratch = np.empty((2, self.sizes[1:].max()), np.float32)
         numbers = np.arange(count)
