@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -72,12 +73,13 @@ class Scalars:
             self._write(Event(step=step + 1, session_log=SessionLog(status=SessionLog.START)))
 
     def add(self, step: int, numbers: Mapping[str, float]) -> None:
-        """Write numbers by their names.
+        """Write numbers by their names; those that are none (NaN) are left out.
 
         Raises:
             OSError: if they cannot be written.
         """
-        values = [Summary.Value(tag=tag, simple_value=float(numbers[tag])) for tag in numbers]
+        there = {tag: float(number) for tag, number in numbers.items() if not math.isnan(number)}
+        values = [Summary.Value(tag=tag, simple_value=number) for tag, number in there.items()]
         self._write(Event(step=step, summary=Summary(value=values)))
 
     def _write(self, event: Event) -> None:

@@ -13,7 +13,7 @@ def test_tensorboard_reads_the_scalars_once(tmp_path):
         first.add(step, {"run/reward": step / 2, "panel/score": 0.5})
     first.close()
     second = Scalars(folder, 2)  # the last checkpoint was that of step 2
-    second.add(3, {"run/reward": 7.0, "panel/score": 0.25})
+    second.add(3, {"run/reward": 7.0, "panel/score": 0.25, "train/value_loss": float("nan")})
     second.close()
     read = EventAccumulator(str(folder))
     read.Reload()

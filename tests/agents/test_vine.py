@@ -209,8 +209,20 @@ def test_a_resumed_run_ends_with_the_same_bits(tmp_path):
     parts = trained(config, tmp_path / "parts")
     for one, other in zip(whole.weights, parts.weights, strict=True):
         np.testing.assert_array_equal(one, other)
-    texts = [(tmp_path / name / "training.csv").read_text() for name in ("whole", "parts")]
-    assert [len(text.splitlines()) for text in texts] == [len(texts[0].splitlines())] * 2
+    files = [tmp_path / name / "training.csv" for name in ("whole", "parts")]
+    curves = [np.genfromtxt(path, delimiter=",", names=True) for path in files]
+    for name in curves[0].dtype.names:
+        if not name.startswith("seconds"):
+            np.testing.assert_array_equal(curves[0][name], curves[1][name], name)
+    begun = curves[0]["steps"] - TINY.rows * TINY.rollout
+    vining = begun >= ppo.planned_steps(config) - config.vine_last
+    assert 0 < vining.sum() < len(vining)
+    for name in ("value_loss", "explained_variance"):
+        assert (np.isnan(curves[0][name]) == vining).all()
+    assert (np.isnan(curves[0]["telling"]) == ~vining).all()
+    told = curves[0]["telling"][vining]
+    assert told.min() > 0.01
+    assert told.max() < 1
 
 
 @pytest.mark.parametrize("threads", [2, 3])

@@ -27,7 +27,8 @@ from thirtyone_env.actions import NUM_SLOT_ACTIONS
 TITLE = "A whole policy"
 STEPS = "steps"
 LEARNED = ("explained_variance", "approx_kl", "clip_fraction", "value_loss", "gradient")
-"""What the curve says of an update, besides the entropy."""
+"""What the curve says of an update, besides the entropy, and the share of telling decisions where
+they are played out; NaN for what there is none of."""
 
 
 def planned_steps(config: PpoConfig) -> int:
@@ -53,7 +54,8 @@ def prepare(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None)
 
     def updated() -> dict[str, float]:
         values = model.logger.name_to_value
-        numbers = {name: float(values.get(f"train/{name}", math.nan)) for name in LEARNED}
+        names = (*LEARNED, "telling") if config.vine_last else LEARNED
+        numbers = {name: float(values.get(f"train/{name}", math.nan)) for name in names}
         return {"entropy": -float(values.get("train/entropy_loss", math.nan)), **numbers}
 
     def league(folder: Path) -> None:

@@ -53,6 +53,8 @@ NUMBERS = (
     "gradient",
 )
 """What is logged of an update, under `train/`."""
+OF_VALUES = ("value_loss", "explained_variance")
+"""What there is none of while no value is learned."""
 
 
 class NoBuffer:
@@ -288,11 +290,11 @@ class LeaguePPO(MaskablePPO):
                 sums += self._step(batch, returns, clip, entropy_weight)
                 count += 1
             self._n_updates += 1
-        means = sums / max(count, 1)
-        for name, value in zip(NUMBERS, means, strict=True):
-            if not (vining and name == "value_loss"):
-                self.logger.record(f"train/{name}", float(value))
+        for name, value in zip(NUMBERS, sums / max(count, 1), strict=True):
+            self.logger.record(f"train/{name}", float(value))
         if vining:
+            for name in OF_VALUES:
+                self.logger.name_to_value.pop(f"train/{name}", None)
             self.logger.record("train/telling", len(rows) / kept.valid.size)
         else:
             values, wanted = kept.values[kept.valid], returns[kept.valid]
