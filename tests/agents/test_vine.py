@@ -182,7 +182,8 @@ def test_it_begins_where_it_is_said_and_the_value_stays(tmp_path):
     ):
         assert torch.equal(before, after)
     assert not np.array_equal(policy[0], model.network.weights()[0])
-    taught = learned(replace(VINE, teacher="threshold:25", teach_first=5_000), 4_000)
+    late = replace(VINE, teacher="threshold:25", teach_first=4_500, vine_last=1_500)
+    taught = learned(late, 4_000)
     assert taught.teaching
     assert not taught.vining
 
@@ -260,6 +261,11 @@ def test_a_decision_without_a_choice_teaches_nothing():
     [
         ({"vine_last": 10, "episode": "match"}, "vine_last.*episode must be 'round', not 'match'"),
         ({"vine_last": -1}, "vine_last must be at least 0"),
+        ({"steps": 10, "vine_last": 20}, r"^vine_last \(20\) must not be more than steps \(10\)"),
+        (
+            {"steps": 9_000_000, "vine_last": 6_000_000, "teacher": "danish"},
+            r"teach_first \(4,000,000\) and vine_last \(6,000,000\) must not be .*9,000,000",
+        ),
         ({"vine_least": 1.5}, "vine_least must lie between 0 and 1"),
     ],
 )

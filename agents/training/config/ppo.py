@@ -128,6 +128,12 @@ class PpoConfig(ModelConfig):
         at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0, teach_first=0)
         shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play")
         at_least(self, vine_last=0)
+        taught = self.teach_first if self.teacher else 0
+        if self.vine_last and taught + self.vine_last > self.steps:
+            also = f"teach_first ({taught:,}) and " if taught else ""
+            raise ConfigError(
+                f"{also}vine_last ({self.vine_last:,}) must not be more than steps ({self.steps:,})"
+            )
         shares(self, "vine_least")
         if self.vine_last and self.episode != "round":
             raise ConfigError(

@@ -139,7 +139,10 @@ def _start_from(model: LeaguePPO, policy: TablePolicy, config: PpoConfig) -> Non
         raise ValueError(f"start_from: {policy.name} is no network that decides about everything")
     for rules in config.all_rules():
         for size in config.players:
-            policy.check(rules, size)
+            try:
+                policy.check(rules, size)
+            except ValueError as error:
+                raise ValueError(f"start_from: {error}") from error
     given, wanted = policy.config, model.tables.sizes.tolist()
     if given.afterstates != config.afterstates:
         reads = "reads" if given.afterstates else "does not read"

@@ -90,8 +90,11 @@ class League:
             return
         for name, policy, fits in zip(self.names, self.policies, self.plays.T, strict=True):
             if not fits.any():
-                policy.check(*self.variants[0])
-                raise ValueError(f"{name} cannot play at any of these tables")
+                try:
+                    policy.check(*self.variants[0])
+                except ValueError as error:
+                    raise ValueError(f"opponents: {error}") from error
+                raise ValueError(f"opponents: {name} cannot play at any of these tables")
         for (rules, size), fits in zip(self.variants, self.plays, strict=True):
             if not (self.weights[fits] > 0).any():
                 name = rules.preset_name or "house rules"
