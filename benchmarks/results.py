@@ -67,6 +67,7 @@ ROSTER = (
 LARGER_DEALS = 5_000
 """Of threshold studies at tables of three and more."""
 NETWORK = "network:ppo_danish_heads_up"
+LEAGUE = "network:league_danish_heads_up"
 NETWORK_OF_FOUR = "network:ppo_danish_four"
 EXPLOIT = ExploitCommand(
     "BOT",
@@ -235,7 +236,7 @@ def ranking(players: int, roster: Sequence[str], deals: int, pairing: Any) -> Pa
 
 def ranking_2() -> Part:
     """Every two heads-up."""
-    return ranking(2, (*ROSTER[1:], "solver:danish", NETWORK), 600, "duel")
+    return ranking(2, (*ROSTER[1:], "solver:danish", NETWORK, LEAGUE), 600, "duel")
 
 
 def ranking_4() -> Part:
@@ -360,7 +361,7 @@ def draw_ranking(part: Part, players: int) -> Figure:
     """Who beats whom, the best first."""
     order = [part["names"].index(row[0]) for row in part["tables"][f"ranking_{players}"]["rows"]]
     matrix = np.array(part["matrix"])[np.ix_(order, order)]
-    short = {NETWORK: "network"}
+    short = {NETWORK: "network", NETWORK_OF_FOUR: "network", LEAGUE: "league network"}
     names = [short.get(n, n).replace(":danish,draws=", " + ") for n in part["names"]]
     names = [names[i] for i in order]
     label = "payoff of a match, row against column"
