@@ -207,5 +207,5 @@ def test_networks_that_come_with_the_checkout_play_and_have_a_card(name):
 
 def test_there_is_a_network_and_others_are_refused():
     assert "network:ppo_danish_heads_up" in pretrained_names()
-    with pytest.raises(ValueError, match="there is no 'network:nobody'; there are network:ppo"):
+    with pytest.raises(ValueError, match="there is no 'network:nobody'; there are network:league"):
         make("network:nobody")
