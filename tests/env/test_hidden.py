@@ -99,7 +99,8 @@ def view(env: Any, seat: int) -> list[Any]:
     if states["phase"][0] < Phase.JUDGE:  # afterwards hands may lie open
         seen.append(render_text(states, seat))
     if seat == states["seat"][0]:
-        seen.append(env.last())
+        if env.agent_selection == env.possible_agents[seat]:  # not where a round is just over
+            seen.append(env.last())
         for slots, canonical in ((False, False), (True, False), (False, True), (True, True)):
             mask = np.zeros((1, 14 if slots else 65), np.int8)
             game.look(states, seat, np.zeros((1, env._size), np.uint8), mask, canonical, slots)
