@@ -74,6 +74,20 @@ def trained(config, folder):
     return learn(algorithm.prepare, config, folder)
 
 
+def cut(config, folder, at):
+    """Go on with a training, and stop it by a signal after so many steps."""
+    stop, seen = Stop(), []
+
+    def advance(steps):
+        seen.append(steps)
+        if sum(seen) >= at:
+            stop.number = 2
+
+    meter = Meter(advance, lambda note: None)
+    with pytest.raises(Interrupted):
+        learn(ppo.prepare, config, folder, meter=meter, stop=stop)
+
+
 def learned(config, steps, model=None):
     """A model after some steps of a training that is planned for `config.steps`."""
     model = model or ppo.build(config)
@@ -497,16 +511,7 @@ def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, leag
     )  # fmt: skip
     whole = trained(config, tmp_path / "whole")
     for at in (700, 3_800):
-        stop, seen = Stop(), []
-
-        def advance(steps, stop=stop, seen=seen, at=at):
-            seen.append(steps)
-            if sum(seen) >= at:
-                stop.number = 2
-
-        meter = Meter(advance, lambda note: None)
-        with pytest.raises(Interrupted):
-            learn(ppo.prepare, config, tmp_path / "parts", meter=meter, stop=stop)
+        cut(config, tmp_path / "parts", at)
     parts = trained(config, tmp_path / "parts")
     for one, other in zip(whole.weights, parts.weights, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -8,16 +8,13 @@ import torch
 
 from agents.evaluation.match import play
 from agents.evaluation.options import ConfigError
-from agents.evaluation.progress import Meter
 from agents.policies import make
 from agents.training import ppo
 from agents.training.config import PanelConfig, PpoConfig, from_mapping
-from agents.training.learning import learn
 from agents.training.ppo.kernels import vine_slopes
 from agents.training.ppo.network import GraphNetwork
 from agents.training.ppo.tables import LEARNER, VIEW
-from agents.training.stopping import Interrupted, Stop
-from tests.agents.test_ppo import DANISH, TINY, learned, trained
+from tests.agents.test_ppo import DANISH, TINY, cut, learned, trained
 from tests.engine.situations import fresh_seed
 from thirtyone_env import make_bot
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
@@ -195,18 +192,7 @@ def test_a_resumed_run_ends_with_the_same_bits(tmp_path):
     )  # fmt: skip
     whole = trained(config, tmp_path / "whole")
     for at in (700, 3_800):
-        stop, seen = Stop(), []
-
-        def advance(steps, stop=stop, seen=seen, at=at):
-            seen.append(steps)
-            if sum(seen) >= at:
-                stop.number = 2
-
-        with pytest.raises(Interrupted):
-            learn(
-                ppo.prepare, config, tmp_path / "parts", meter=Meter(advance, lambda note: None),
-                stop=stop,
-            )  # fmt: skip
+        cut(config, tmp_path / "parts", at)
     parts = trained(config, tmp_path / "parts")
     for one, other in zip(whole.weights, parts.weights, strict=True):
         np.testing.assert_array_equal(one, other)

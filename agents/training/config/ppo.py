@@ -126,15 +126,14 @@ class PpoConfig(ModelConfig):
         at_least(self, rows=1, rollout=2, batch=2, epochs=1, snapshot_every=1, snapshots=1)
         at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, final_entropy=0)
         at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0, teach_first=0)
-        shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play")
         at_least(self, vine_last=0)
+        shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play", "vine_least")
         taught = self.teach_first if self.teacher else 0
         if self.vine_last and taught + self.vine_last > self.steps:
             also = f"teach_first ({taught:,}) and " if taught else ""
             raise ConfigError(
                 f"{also}vine_last ({self.vine_last:,}) must not be more than steps ({self.steps:,})"
             )
-        shares(self, "vine_least")
         if self.vine_last and self.episode != "round":
             raise ConfigError(
                 f"vine_last: decisions are played out to the end of the round; episode must be "

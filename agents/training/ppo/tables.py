@@ -312,26 +312,45 @@ class LeagueVecEnv(BatchVecEnv):
     def _ask_networks(self, rows: np.ndarray, places: np.ndarray) -> None:
         order = np.argsort(places, kind="stable")
         rows, places = rows[order], places[order]
-        count = rows.size
-        starts: np.ndarray = np.zeros(count + 1, np.int64)
-        spots = np.empty(count * MOST_INPUTS, np.uint16)
-        amounts = np.empty(count * MOST_INPUTS, np.uint8)
-        kinds = self.variant[rows]
-        more = self.beside(self.tables.states, rows)
-        index_rows(self.seen[rows], self.layouts, kinds, more, starts, spots, amounts, 0)
-        logits = np.empty((count, NUM_SLOT_ACTIONS), np.float32)
-        scratch = np.empty((2, self.sizes[1:].max()), np.float32)
-        numbers = np.arange(count)
-        network_rows(
-            starts, spots, amounts, numbers, self.league.pool, places, self.sizes, self.relu,
-            scratch, logits,
-        )  # fmt: skip
-        actions = np.empty(count, np.int64)
-        lots = self._rng.random(count)
-        pick_rows(logits, self.mask[rows], lots, actions, np.empty(count, np.float32))
+        more, kinds = self.beside(self.tables.states, rows), self.variant[rows]
+        seen, mask, lots = self.seen[rows], self.mask[rows], self._rng.random(rows.size)
+        actions = self.picked(seen, mask, more, kinds, self.league.pool, places, lots)
         seen, mask = np.empty_like(self.seen[rows]), np.empty_like(self.mask[rows])
         turn = self.tables.step(actions, seen, mask, rows, **VIEW)
         self.seen[rows], self.mask[rows], self.seat[rows] = seen, mask, turn.seats
+
+    def picked(
+        self,
+        seen: np.ndarray,
+        mask: np.ndarray,
+        more: np.ndarray,
+        kinds: np.ndarray,
+        params: np.ndarray,
+        places: np.ndarray,
+        lots: np.ndarray,
+    ) -> np.ndarray:
+        """int64[N]: what networks do, as slots with suits renamed.
+
+        Args:
+            seen, mask, more: what each is shown: bytes, legal actions, inputs besides.
+            kinds: int64[N], which of the league's tables it sits at.
+            params, places: float32[any, P] and int64[N], which network it is.
+            lots: float64[N], as `pick_rows` takes them.
+        """
+        count = len(places)
+        starts: np.ndarray = np.zeros(count + 1, np.int64)
+        spots = np.empty(count * MOST_INPUTS, np.uint16)
+        amounts = np.empty(count * MOST_INPUTS, np.uint8)
+        index_rows(seen, self.layouts, kinds, more, starts, spots, amounts, 0)
+        logits = np.empty((count, NUM_SLOT_ACTIONS), np.float32)
+        scratch = np.empty((2, self.sizes[1:].max()), np.float32)
+        network_rows(
+            starts, spots, amounts, np.arange(count), params, places, self.sizes, self.relu,
+            scratch, logits,
+        )  # fmt: skip
+        actions = np.empty(count, np.int64)
+        pick_rows(logits, mask, lots, actions, np.empty(count, np.float32))
+        return actions
 
     # --- as a vector environment -----------------------------------------------------------------
 

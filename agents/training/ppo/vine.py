@@ -15,11 +15,9 @@ actions, `P` numbers of a network.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
-from agents.policies.network_kernels import MOST_INPUTS, index_rows, network_rows, pick_rows
 from agents.training.ppo.kernels import play_round
 from agents.training.ppo.league import deciding
 from agents.training.ppo.tables import LEARNER, VIEW, LeagueVecEnv
@@ -176,20 +174,9 @@ class Copies:
 
     def _by_networks(self, rows: np.ndarray, places: np.ndarray) -> np.ndarray:
         """int64[any]: the likeliest actions by the networks at some places of `params`."""
-        env, count = self.env, rows.size
-        starts: np.ndarray = np.zeros(count + 1, np.int64)
-        spots = np.empty(count * MOST_INPUTS, np.uint16)
-        amounts = np.empty(count * MOST_INPUTS, np.uint8)
         seen = self.tables.observe("full", rows, canonical=True)
         mask = self.tables.action_mask(rows, **VIEW)
-        more, kinds = env.beside(self.tables.states, rows), self.variant[rows]
-        index_rows(seen, env.layouts, kinds, more, starts, spots, amounts, 0)
-        logits = np.empty((count, NUM_SLOT_ACTIONS), np.float32)
-        scratch: Any = np.empty((2, env.sizes[1:].max()), np.float32)
-        network_rows(
-            starts, spots, amounts, np.arange(count), self.params, places, env.sizes, env.relu,
-            scratch, logits,
-        )  # fmt: skip
-        actions = np.empty(count, np.int64)
-        pick_rows(logits, mask, np.full(count, -1.0), actions, np.empty(count, np.float32))
+        more, kinds = self.env.beside(self.tables.states, rows), self.variant[rows]
+        likeliest = np.full(rows.size, -1.0)
+        actions = self.env.picked(seen, mask, more, kinds, self.params, places, likeliest)
         return self._resolved(rows, actions)
