@@ -92,8 +92,8 @@ def write(
 
 
 def _rules(config: RunConfig) -> str:
-    name = report.rules_name(config.resolved_rules())
-    return f"`{name}`" if not config.house_rules else f"`{config.rules}` with {config.house_rules}"
+    names = ", ".join(f"`{name.strip()}`" for name in config.rules.split(","))
+    return f"{names} with {config.house_rules}" if config.house_rules else names
 
 
 def _opponents(config: RunConfig) -> list[str]:

@@ -201,11 +201,15 @@ def test_networks_that_come_with_the_checkout_play_and_have_a_card(name):
     folder = PRETRAINED / name.removeprefix("network:")
     card = (folder / "card.md").read_text("utf-8")
     assert card.startswith(f"# {name}\n")
+    first = card.split("\n")[2]
+    assert all(f"`{Rules.from_dict(rules).preset_name}`" in first for rules in policy.config.rules)
     assert "runs" not in policy.config.training["config"]
     assert (ROOT / "configs" / f"{folder.name}.yaml").exists()
 
 
 def test_there_is_a_network_and_others_are_refused():
     assert "network:ppo_danish_heads_up" in pretrained_names()
-    with pytest.raises(ValueError, match="there is no 'network:nobody'; there are network:league"):
+    with pytest.raises(
+        ValueError, match="there is no 'network:nobody'; there are network:generalist"
+    ):
         make("network:nobody")
