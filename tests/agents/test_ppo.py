@@ -334,10 +334,11 @@ def any_actions(tables, rng):
     return (rng.random(tables.mask.shape) * tables.mask).argmax(axis=1)
 
 
-@pytest.mark.parametrize("reward", ["lives", "match", "equity"])
+@pytest.mark.parametrize("reward", ["lives", "match", "equity", "chances"])
 def test_every_seat_is_paid_what_its_match_pays_it(reward):
     """Also what it loses after its last decision; what comes before its first is left out."""
     tables, rng = small_tables(reward=reward, episode="match"), np.random.default_rng(1)
+    kind = "equity" if reward == "chances" else reward  # as long as no chances have been found
     paid, early = np.zeros((64, 9)), np.zeros((64, 9))
     settled, late, seats = [0], [0], set()
     begun_with = tables.paid.copy()
@@ -350,7 +351,7 @@ def test_every_seat_is_paid_what_its_match_pays_it(reward):
 
     def watched_count(rows):
         count(rows)
-        final = tables.tables.payoffs(reward, rows) - begun_with[rows]
+        final = tables.tables.payoffs(kind, rows) - begun_with[rows]
         mine = tables.owner[rows] == LEARNER
         found = paid[rows] + tables.rewards[rows] + early[rows]
         np.testing.assert_allclose(found[mine], final[mine], atol=1e-5)
@@ -363,7 +364,7 @@ def test_every_seat_is_paid_what_its_match_pays_it(reward):
 
     def watched_deal(rows):
         deal(rows)
-        begun_with[rows] = 1 / 3 if reward == "equity" else 0.0
+        begun_with[rows] = 1 / 3 if kind == "equity" else 0.0
         early[rows] += tables.paid[rows] - begun_with[rows]  # a blitz is dealt
 
     tables._deal = watched_deal
@@ -505,8 +506,10 @@ def test_the_same_training_gives_the_same_weights(tmp_path):
 def test_a_resumed_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, league, monkeypatch):
     monkeypatch.setattr("agents.training.ppo.league.MATRIX_DEALS", 4)
     panel = PanelConfig(every=2_000, deals=10, opponents=("random",), workers=1)
+    reward = "chances" if league == "prioritised" else "equity"
     config = replace(
-        TINY, league=league, players=(2, 4), save_every=2_500, house_rules={"max_turns": 20},
+        TINY, league=league, reward=reward, players=(2, 4), save_every=2_500,
+        house_rules={"max_turns": 20},
         opponents={"random": 1.0, "lookahead:1": 1.0}, panel=panel,
     )  # fmt: skip
     whole = trained(config, tmp_path / "whole")

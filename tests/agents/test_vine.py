@@ -23,7 +23,7 @@ from thirtyone_env.arena import Tables
 VINE = replace(TINY, vine_last=6_000, vine_least=0.01)
 
 
-def played_out(model, decision, action, members, reward):
+def played_out(model, decision, action, members):
     """What a decision's seat is paid at the end of the round, everybody asked one by one."""
     env, vine = model.tables, model.vine
     rules, size = env.league.variants[env.variant[decision % env.num_envs]]
@@ -36,7 +36,9 @@ def played_out(model, decision, action, members, reward):
     while tables.rounds[0] == number and not tables.over[0]:
         member = vine._owner[decision, tables.states["seat"][0]]
         tables.act(members[member].act_batch(tables, np.zeros(1, np.int64)))
-    return env.reward_scale * tables.payoffs(reward)[0, seat]
+    variant = env.variant[[decision % env.num_envs]]
+    places = env.places_at(tables.states, variant, vine._owner[[decision]])
+    return env.reward_scale * env.payoffs(tables, np.arange(1), places)[0, seat]
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,7 @@ def played_out(model, decision, action, members, reward):
         ("swedish", (3,), "lives"),
         ("schwimmen_a7", (2, 4), "equity"),
         ("danish,dutch", (2, 3), "equity"),
+        ("danish", (3,), "chances"),
     ],
 )
 def test_actions_are_worth_what_comes_of_them(rules, players, reward, tmp_path):
@@ -74,7 +77,7 @@ def test_actions_are_worth_what_comes_of_them(rules, players, reward, tmp_path):
     met = set()
     for decision in np.concatenate([rng.choice(several, 40, replace=False), *chosen]):
         tried = np.flatnonzero(vine.chances[decision] >= 0.01)
-        worth = [played_out(model, decision, a, members, reward) for a in tried]
+        worth = [played_out(model, decision, a, members) for a in tried]
         shares = vine.chances[decision, tried]
         wanted = shares * (worth - (shares * worth).sum() / shares.sum())
         np.testing.assert_allclose(vine.gains[decision, tried], wanted, atol=1e-5)
@@ -188,7 +191,7 @@ def test_it_begins_where_it_is_said_and_the_value_stays(tmp_path):
 def test_a_resumed_run_ends_with_the_same_bits(tmp_path):
     config = replace(
         VINE, players=(2, 4), save_every=2_500, opponents={"random": 1.0, "lookahead:1": 1.0},
-        vine_last=4_000,
+        vine_last=4_000, reward="chances",
     )  # fmt: skip
     whole = trained(config, tmp_path / "whole")
     for at in (700, 3_800):

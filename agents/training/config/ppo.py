@@ -59,8 +59,9 @@ class PpoConfig(ModelConfig):
     """Most snapshots that are kept, in memory and on disk."""
     episode: Literal["round", "match"] = "round"
     """Whether what follows a round counts for the decisions in it."""
-    reward: Literal["equity", "lives", "match"] = "equity"
-    """Changes of the chance to win the match given the lives, lives lost against the rest, or the
+    reward: Literal["equity", "chances", "lives", "match"] = "equity"
+    """Changes of the chance to win the match given the lives, among equals or as counted in the
+    training's own matches against each kind of opponents; lives lost against the rest; or the
     result of the match alone."""
     reward_scale: float = 3.0
     """Factor on the rewards."""

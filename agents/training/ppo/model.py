@@ -230,6 +230,7 @@ class LeaguePPO(MaskablePPO):
             if league.sampling == "nash" and self.policy_of is not None:
                 league.measure(self.policy_of)
         self.tables.league_changed()
+        self.tables.find_chances()
 
     def _index(self, first: int) -> None:
         tables, more = self.tables, self._hands

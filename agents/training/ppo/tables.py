@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -28,18 +28,20 @@ from agents.policies.network_kernels import (
     network_rows,
     pick_rows,
 )
+from agents.training.ppo.chances import Chances
 from agents.training.ppo.kernels import CUT, ENDED, taught_actions
 from agents.training.ppo.league import League, Variant, deciding
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.adapters.sb3.batch import BatchVecEnv
 from thirtyone_env.adapters.sb3.models import afterstate_flags
-from thirtyone_env.arena import Tables, controller
+from thirtyone_env.arena import PayoffKind, Tables, controller
 from thirtyone_env.observation import AFTERSTATE_SIZE, observation_size, seen_space
 from thirtyone_env.rules import MAX_SEATS
 from thirtyone_env.state import ASK_ALL, CONTROLLER, STATE, Phase
 
 LEARNER, NOBODY = -1, -2
 """In `owner`: the learner's seat; no seat."""
+Reward = Literal["equity", "chances", "lives", "match"]
 VIEW: dict[str, Any] = {"slots": True, "canonical": True}
 """How the learner sees and acts."""
 
@@ -56,7 +58,8 @@ class LeagueVecEnv(BatchVecEnv):
         sizes: int64, inputs and units of the layers of the snapshots' networks.
         relu: whether their activation is ReLU; else tanh.
         copies: probability that all opponents of a match are copies of one.
-        reward: whose changes are the rewards: "equity", "lives" or "match" payoffs.
+        reward: whose changes are the rewards: "equity", "lives" or "match" payoffs, or "chances",
+            which are those of `Chances`.
         reward_scale: factor on the rewards.
         episode: "round" or "match".
         read_rules: whether the rules are inputs.
@@ -77,7 +80,7 @@ class LeagueVecEnv(BatchVecEnv):
         sizes: np.ndarray,
         relu: bool = True,
         copies: float = 0.9,
-        reward: Literal["equity", "lives", "match"] = "equity",
+        reward: Reward = "equity",
         reward_scale: float = 1.0,
         episode: Literal["round", "match"] = "round",
         read_rules: bool = False,
@@ -139,6 +142,8 @@ class LeagueVecEnv(BatchVecEnv):
         self.owner = np.full(shape, NOBODY, np.int64)
         self.fresh = np.ones(shape, bool)  # has not yet decided in its match
         self.paid, self.round_number = np.zeros(shape), np.zeros(rows, np.int32)
+        self.chances = Chances() if self.reward == "chances" else None
+        self.places = np.zeros(shape, np.int64)  # as `Chances` knows them, after the last round
         self.rewards = np.zeros(shape, np.float32)
         self.ended: np.ndarray = np.zeros(shape, np.int8)
         self.next_match, self.matches = 0, 0
@@ -173,6 +178,48 @@ class LeagueVecEnv(BatchVecEnv):
         chances = self.league.chances()
         self._limits = np.cumsum(chances, axis=1)
         self._last = chances.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
+
+    def find_chances(self) -> None:
+        """Find the chances to win by all rounds until now, if the reward is theirs."""
+        if self.chances is not None:
+            self.chances.find()
+            self.paid[:] = self.chances.payoffs(self.places)
+
+    def kinds(self, variant: np.ndarray, owner: np.ndarray) -> np.ndarray:
+        """int64[N]: what kind of opponents learners have; those of a kind share their chances.
+
+        Copies of one member of the panel; snapshots, whichever; several of those; themselves.
+
+        Args:
+            variant: int64[N], which of the league's tables they sit at.
+            owner: int64[N, S], who sits where.
+        """
+        known, others = len(self.league.names), owner >= 0
+        members = np.minimum(owner, known)
+        most = np.where(others, members, -1).max(axis=1)
+        least = np.where(others, members, known).min(axis=1)
+        kind = np.where(most == least, most, known + 1)
+        kind = np.where(others.any(axis=1), kind, known + 2)
+        found: np.ndarray = variant * (known + 3) + kind
+        return found
+
+    def places_at(self, states: np.ndarray, variant: np.ndarray, owner: np.ndarray) -> np.ndarray:
+        """int64[N, S]: where STATE[N] puts all seats, by `Chances`; 0 if the reward is another.
+
+        Args:
+            states: of these tables, or copies.
+            variant: int64[N], which of the league's tables they are.
+            owner: int64[N, S], who sits where.
+        """
+        if self.chances is None:
+            return np.zeros((len(states), MAX_SEATS), np.int64)
+        return self.chances.places(states, self.kinds(variant, owner))
+
+    def payoffs(self, tables: Tables, rows: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """float64[N, S]: what seats have been paid so far in some rows, at their places."""
+        if self.chances is not None:
+            return self.chances.payoffs(places)
+        return tables.payoffs(cast(PayoffKind, self.reward), rows)
 
     def reset(self) -> np.ndarray:
         """What the learners' seats see: uint8[B, K]. Matches in progress go on."""
@@ -229,19 +276,25 @@ class LeagueVecEnv(BatchVecEnv):
         if not changed.size:
             return
         hit = rows[changed]
-        states, payoffs = self.tables.states, self.tables.payoffs(self.reward, hit)
+        states, owner = self.tables.states, self.owner[hit]
+        places = self.places_at(states[hit], self.variant[hit], owner)
+        payoffs = self.payoffs(self.tables, hit, places)
         gains = (payoffs - self.paid[hit]) * self.reward_scale
         ended: np.ndarray = np.full(payoffs.shape, ENDED, np.int8)
+        in_play = (states["in_play"][hit, None] >> np.arange(MAX_SEATS) & 1) == 1
+        cut = in_play & (states["truncated"][hit] == 1)[:, None]
         if self.episode == "match":
-            in_play = (states["in_play"][hit, None] >> np.arange(MAX_SEATS) & 1) == 1
-            cut = in_play & (states["truncated"][hit] == 1)[:, None]
             ended[in_play & ~over[changed, None]] = 0
             ended[cut] = CUT
             if self.reward != "lives":  # a share of the pot for want of time is no result
                 gains[cut] = 0.0
         self.rewards[hit] += np.where(self.fresh[hit], 0.0, gains)
         self.ended[hit] = np.where(self.ended[hit] == 0, ended, self.ended[hit])
+        if self.chances is not None:
+            learned = (owner == LEARNER) & (self.places[hit] > 0) & ~cut
+            self.chances.count(self.places[hit][learned], places[learned])
         self.paid[hit], self.round_number[hit] = payoffs, numbers[changed]
+        self.places[hit] = places
 
     def _count(self, rows: np.ndarray) -> None:
         """Results of matches that are over for the learner."""
@@ -264,7 +317,9 @@ class LeagueVecEnv(BatchVecEnv):
         tables.deal(rows, matches)
         self.fresh[rows] = True
         self.round_number[rows] = tables.states["round_number"][rows]
-        self.paid[rows] = tables.payoffs(self.reward, rows)
+        states = tables.states[rows]
+        self.places[rows] = self.places_at(states, self.variant[rows], self.owner[rows])
+        self.paid[rows] = self.payoffs(tables, rows, self.places[rows])
         tables.play(rows)
         self._show(rows)
 
@@ -393,22 +448,26 @@ class LeagueVecEnv(BatchVecEnv):
             "owner": self.owner.copy(),
             "fresh": self.fresh.copy(),
             "paid": self.paid.copy(),
+            "places": self.places.copy(),
             "round_number": self.round_number.copy(),
             "next_match": self.next_match,
             "matches": self.matches,
             "drawing": of_generator(self._rng),
             "lots": of_generator(self.lots),
+            **(self.chances.state() if self.chances is not None else {}),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state of tables with the same arguments, the league restored before."""
         bytes_ = self.tables.states.view(np.uint8).reshape(self.num_envs, -1)
         bytes_[:] = state["states"]
-        for name in ("owner", "fresh", "paid", "round_number"):
+        for name in ("owner", "fresh", "paid", "places", "round_number"):
             getattr(self, name)[:] = state[name]
         self.next_match, self.matches = int(state["next_match"]), int(state["matches"])
         to_generator(self._rng, state["drawing"])
         to_generator(self.lots, state["lots"])
+        if self.chances is not None:
+            self.chances.restore(state)
         self.league_changed()
         self._show(self._all)
 

@@ -146,8 +146,9 @@ class Copies:
             play_round(states, rows, resolved, self._rounds, tables.book.array, asked)
             rows = rows[asked]
             resolved = self._decided(rows)
-        paid: np.ndarray = tables.payoffs(self.env.reward)[np.arange(tables.size), seats]
-        return paid * self.env.reward_scale
+        places = self.env.places_at(states, self.variant, self.owner)
+        paid = self.env.payoffs(tables, np.arange(tables.size), places)
+        return paid[np.arange(tables.size), seats] * self.env.reward_scale
 
     def _resolved(self, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """int64[any]: the engine's actions for those of networks."""
