@@ -81,11 +81,26 @@ def win_rates(benchmark: Benchmark) -> Figure:
             rows = [row for row in benchmark.rows if row.players == size]
             _win_rate_panel(panel, rows, policies, opponents)
             panel.set_title(f"{table_name(size)} (par {percent(1 / size, 0)})")
-        panels[-1].set_xlabel(f"matches won, % ({benchmark.level:.0%} intervals)")
-        if len(policies) > 1:
+        panels[-1].set_xlabel(
+            f"matches won, % ({benchmark.level:.0%} intervals{_deals(benchmark)})"
+        )
+        if len(policies) == 1:
+            _head(figure, policies[0])
+        else:
             handles = [Patch(color=colour(i), label=name) for i, name in enumerate(policies)]
             figure.legend(handles=handles, loc="outside upper left", frameon=False, ncols=2)
     return figure
+
+
+def _head(figure: Figure, policy: str) -> None:
+    """Whose picture it is, above everything."""
+    figure.suptitle(policy, x=0.01, ha="left", fontsize=9, fontweight="bold")
+
+
+def _deals(benchmark: Benchmark) -> str:
+    """How many deals a pairing had, if all had as many."""
+    deals = {row.deals for row in benchmark.rows}
+    return f", {deals.pop():,} deals a pairing" if len(deals) == 1 else ""
 
 
 def _win_rate_panel(
@@ -156,12 +171,13 @@ def knock_chart(benchmark: Benchmark, policy: str) -> Figure:
     shares = {size: share for size, share in shares.items() if not share.mask.all()}
     if not shares:
         raise ValueError(f"{policy} made too few knock decisions for a chart")
-    return share_panels(shares)
+    return share_panels(shares, name=policy)
 
 
 def share_panels(
     shares: Mapping[int, np.ma.MaskedArray],
     *,
+    name: str = "",
     colours: str = "viridis",
     limits: tuple[float, float] = (0, 100),
     label: str = "knocks, % of decisions",
@@ -171,6 +187,7 @@ def share_panels(
     Args:
         shares: float64[turns, values] by seat count, masked where it never was; one at least has a
             cell that is not.
+        name: whose they are, if it is to be said.
         colours: name of the colour map.
         limits: percentages at its ends.
         label: what the colours mean.
@@ -182,6 +199,8 @@ def share_panels(
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, 1.35 + 0.148 * (high - low + 1)))
         figure.set_layout_engine("constrained", w_pad=0.03)
+        if name:
+            _head(figure, name)
         panels = figure.subplots(1, len(shares), sharey=True, squeeze=False)[0]
         for panel, (size, share) in zip(panels, shares.items(), strict=True):
             mesh = _heat_map(panel, share[:columns, low : high + 1].T, low, colours, limits)

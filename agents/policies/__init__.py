@@ -121,6 +121,9 @@ def make(name_or_path: str, *, outside: bool = False) -> TablePolicy:
     try:
         return _of_bot(make_bot(name_or_path))
     except ValueError as error:
+        bot, colon, _ = name_or_path.partition(":")
+        if colon and any(form.startswith((f"{bot}:", f"{bot}[")) for form in BOT_FORMS):
+            raise  # a bot's name with options that it does not take; the error says which it does
         if "/" in name_or_path or path.suffix in {".safetensors", ".json"}:
             raise PolicyFileError(f"no saved policy at {name_or_path}") from error
         close = difflib.get_close_matches(name_or_path, BOTS, 1)

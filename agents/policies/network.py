@@ -31,7 +31,7 @@ from agents.policies.storage import (
     name_of,
     network_file,
     read_network,
-    rule_differences,
+    refuse_other_rules,
     write_network,
 )
 from thirtyone_env import Rules
@@ -212,10 +212,7 @@ class NetworkPolicy:
         if num_players not in self.config.players:
             known = " and ".join(str(n) for n in self.config.players)
             raise ValueError(f"{self.name} learned at tables of {known}, not of {num_players}")
-        table = rules.to_dict()
-        found = min((rule_differences(mine, table) for mine in self.config.rules), key=len)
-        if found:
-            raise ValueError(f"{self.name} learned by other rules: {'; '.join(found)}")
+        refuse_other_rules(self.name, self.config.rules, rules)
 
     def save(self, folder: Path) -> Path:
         """Write `policy.safetensors` and `policy.json`, each by a temporary file and a rename.

@@ -28,7 +28,7 @@ from agents.policies.storage import (
     name_of,
     network_file,
     read_network,
-    rule_differences,
+    refuse_other_rules,
     write_network,
 )
 from thirtyone_env import Rules
@@ -151,9 +151,7 @@ class KnockPolicy:
         if num_players not in self.config.players:
             known = " and ".join(str(n) for n in self.config.players)
             raise ValueError(f"{self.name} learned at tables of {known}, not of {num_players}")
-        differences = rule_differences(self.config.rules, rules.to_dict())
-        if differences:
-            raise ValueError(f"{self.name} learned by other rules: {'; '.join(differences)}")
+        refuse_other_rules(self.name, [self.config.rules], rules)
 
     def save(self, folder: Path) -> Path:
         """Write `policy.safetensors` and `policy.json`, each by a temporary file and a rename.

@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from agents.policies.files import write_bytes, write_text
+from thirtyone_env.rules import PRESETS, Rules
 
 FILE_NAME = "policy.safetensors"
 LAST = "last"
@@ -125,6 +126,23 @@ def rule_differences(mine: Mapping[str, Any], table: Mapping[str, Any]) -> list[
         for name in {**table, **mine}
         if mine.get(name) != table.get(name)
     ]
+
+
+def refuse_other_rules(name: str, known: Sequence[Mapping[str, Any]], rules: Rules) -> None:
+    """Refuse a table whose rules are none of those that a policy knows.
+
+    Raises:
+        ValueError: with the presets' names, where both are presets, and every field that differs
+            from the nearest of the rules it knows.
+    """
+    fields = rules.to_dict()
+    nearest = min(known, key=lambda mine: len(rule_differences(mine, fields)))
+    found = rule_differences(nearest, fields)
+    if not found:
+        return
+    preset = next((one for one, its in PRESETS.items() if its.to_dict() == nearest), None)
+    of = f"{preset}, not {rules.preset_name}" if preset and rules.preset_name else "other rules"
+    raise ValueError(f"{name} learned by {of}: {'; '.join(found)}")
 
 
 def _tensor_name(i: int) -> str:

@@ -21,7 +21,7 @@ from agents.policies import TablePolicy, make, saved_in
 from agents.training import card
 from agents.training.algorithms import algorithm_of
 from agents.training.charts import training as charts
-from agents.training.config import ChartConfig, ModelConfig, RunConfig, load
+from agents.training.config import ChartConfig, ModelConfig, PpoConfig, RunConfig, load
 from agents.training.curve_figure import PANEL_CURVE, learning_curve
 from agents.training.exploit import CHART_DRAWS, ChartExploiter
 from agents.training.panel import PanelResult
@@ -158,6 +158,8 @@ def _check(config: RunConfig) -> None:
             opponent = make(name)
             for size in config.panel.players or config.players:
                 opponent.check(config.resolved_rules(), size)
+        if isinstance(config, PpoConfig):
+            algorithm_of(config).check(config)
         if config.device == "cuda":
             import torch
 

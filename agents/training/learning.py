@@ -79,6 +79,8 @@ class Learning:
     """How the model sees and acts, as options of `adapters.sb3.ModelPolicy`; exported with it."""
     beside: Callable[[Path], None] | None = None
     """Writes what else a run folder has, such as the members of a league, with every checkpoint."""
+    stage: Callable[[], str] = str
+    """How it is learning now, for the progress bar; empty where there is one way only."""
 
 
 Prepare = Callable[[Any], Learning]
@@ -197,6 +199,7 @@ class _Watch(BaseCallback):
         self.meter, self.stop = meter, stop
         self.checkpoints = Checkpoints(folder / CHECKPOINTS)
         self.best: PanelResult | None = None
+        self.judgement = ""
         self.seen = self.saved = self.judged = 0
         self.seconds = 0.0
         self._clock = self._lap = time.monotonic()
@@ -233,8 +236,7 @@ class _Watch(BaseCallback):
         self.best, self.seconds = before.best, before.seconds
         self.seen = self.saved = before.step
         self.judged = int(state["judged"])
-        if self.best is not None:
-            self.meter.note(self.best.note)
+        self.judgement = self.best.note if self.best is not None else ""
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -260,6 +262,7 @@ class _Watch(BaseCallback):
         """Between an update and the next roll-out: everything that is due."""
         new = self.step - self.seen
         ended = self.step >= self.learning.total
+        self.meter.note(", ".join(filter(None, (self.judgement, self.learning.stage()))))
         if new:
             self.check_finite()
             self._write_curve(new)
@@ -299,7 +302,7 @@ class _Watch(BaseCallback):
         self.panel_curve.add(self.step, result.numbers())
         scalars = {f"panel/{name}": value for name, value in result.numbers().items()}
         self.board.add(self.step, scalars)
-        self.meter.note(result.note)
+        self.judgement = result.note
         if self.best is None or result.score.mean >= self.best.score.mean:
             self.best = result
             policy.save(self.folder)

@@ -118,6 +118,8 @@ class PpoConfig(ModelConfig):
     any more."""
     vine_least: float = 0.02
     """Chance below which an action is not likely."""
+    vine_futures: int = 1
+    """How often every likely action is played out, each time with the stock in another order."""
     threads: int = 2
     """Threads of tables and updates; a training repeats exactly at the same number on the same
     machine."""
@@ -127,7 +129,7 @@ class PpoConfig(ModelConfig):
         at_least(self, rows=1, rollout=2, batch=2, epochs=1, snapshot_every=1, snapshots=1)
         at_least(self, learning_rate=0, final_learning_rate=0, entropy=0, final_entropy=0)
         at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0, teach_first=0)
-        at_least(self, vine_last=0)
+        at_least(self, vine_last=0, vine_futures=1)
         shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play", "vine_least")
         taught = self.teach_first if self.teacher else 0
         if self.vine_last and taught + self.vine_last > self.steps:

@@ -71,7 +71,42 @@ def prepare(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None)
         parts=model.parts,
         plays={"canonical_suits": True},
         beside=league,
+        stage=lambda: model.stage if stages_of(config) > 1 else "",
     )
+
+
+def stages_of(config: PpoConfig) -> int:
+    """In how many ways a training learns, one after another."""
+    taught = config.teach_first if config.teacher else 0
+    return (taught > 0) + (config.vine_last > 0) + (taught + config.vine_last < config.steps)
+
+
+def league_of(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> League:
+    """Who sits on the other seats.
+
+    Raises:
+        ValueError: for opponents that cannot play at the tables.
+    """
+    return League(
+        config.opponents,
+        variants_of(config.all_rules(), config.players),
+        self_play=config.self_play,
+        snapshot_play=config.snapshot_play,
+        sampling=config.league,
+        capacity=config.snapshots,
+        seed=config.seed,
+        members=members,
+    )
+
+
+def check(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> None:
+    """Find what `build` would refuse, without building anything.
+
+    Raises:
+        ValueError: as for `build`.
+    """
+    league_of(config, members)
+    start_of(config, members)
 
 
 def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> LeaguePPO:
@@ -81,17 +116,8 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         ValueError: for opponents that cannot play at the tables, or a policy to start from that
             does not fit.
     """
-    rules = config.all_rules()
-    league = League(
-        config.opponents,
-        variants_of(rules, config.players),
-        self_play=config.self_play,
-        snapshot_play=config.snapshot_play,
-        sampling=config.league,
-        capacity=config.snapshots,
-        seed=config.seed,
-        members=members,
-    )
+    rules, start = config.all_rules(), start_of(config, members)
+    league = league_of(config, members)
     tables = LeagueVecEnv(
         config.rows,
         league,
@@ -119,6 +145,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         teach_first=config.teach_first if config.teacher else 0,
         vine_from=planned_steps(config) - config.vine_last if config.vine_last else None,
         vine_least=config.vine_least,
+        vine_futures=config.vine_futures,
         snapshot_every=config.snapshot_every if config.snapshot_play else 0,
         policy_of=policy_maker(config),
         threads=config.threads,
@@ -128,13 +155,22 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         max_grad_norm=config.max_gradient,
         device=config.device,
     )
-    if config.start_from:
-        known = members or {}
-        _start_from(model, known.get(config.start_from) or make(config.start_from), config)
+    if start is not None:
+        model.network.begin_with(start.weights)
     return model
 
 
-def _start_from(model: LeaguePPO, policy: TablePolicy, config: PpoConfig) -> None:
+def start_of(
+    config: PpoConfig, members: Mapping[str, TablePolicy] | None = None
+) -> NetworkPolicy | None:
+    """The policy that the training begins with; None for random weights.
+
+    Raises:
+        ValueError: for one that does not fit.
+    """
+    if not config.start_from:
+        return None
+    policy = (members or {}).get(config.start_from) or make(config.start_from)
     if not isinstance(policy, NetworkPolicy):
         raise ValueError(f"start_from: {policy.name} is no network that decides about everything")
     for rules in config.all_rules():
@@ -143,7 +179,7 @@ def _start_from(model: LeaguePPO, policy: TablePolicy, config: PpoConfig) -> Non
                 policy.check(rules, size)
             except ValueError as error:
                 raise ValueError(f"start_from: {error}") from error
-    given, wanted = policy.config, model.tables.sizes.tolist()
+    given, wanted = policy.config, sizes_of(config)
     if given.afterstates != config.afterstates:
         reads = "reads" if given.afterstates else "does not read"
         raise ValueError(
@@ -155,7 +191,7 @@ def _start_from(model: LeaguePPO, policy: TablePolicy, config: PpoConfig) -> Non
             f"start_from: {policy.name} has layers of {policy.sizes.tolist()} with "
             f"{given.activation}, the training {wanted} with {config.activation}"
         )
-    model.network.begin_with(policy.weights)
+    return policy
 
 
 def extract(model: LeaguePPO, config: PpoConfig) -> NetworkPolicy:

@@ -19,6 +19,7 @@ from thirtyone_env.canonical import rename_card
 from thirtyone_env.cards import BIT, NUM_CARDS, lowest
 from thirtyone_env.engine import step
 from thirtyone_env.observation import agent_action
+from thirtyone_env.rng import USE_RESAMPLE, derive
 from thirtyone_env.state import Phase
 
 TILE = 512
@@ -82,6 +83,15 @@ def play_round(states: Any, rows: Any, actions: Any, rounds: Any, book: Any, ask
                 asked[place] = not ended
                 break
             action = bot_action(state, book)
+
+
+@entry
+def shuffle_stocks(states: Any, number: int) -> None:
+    """Let the stocks lie in another order, by lots of their own for every number."""
+    for row in range(len(states)):
+        state = states[row]
+        state.shuffled = state.top
+        state.stream = derive(state.stream, number, 0, USE_RESAMPLE)
 
 
 @wide_entry

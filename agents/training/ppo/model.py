@@ -81,6 +81,7 @@ class LeaguePPO(MaskablePPO):
         vine_from: steps from which on decisions are played out, if the teacher is done; None: none
             are. The value is not learned any more then.
         vine_least: an action that the network gives a smaller chance is not played out.
+        vine_futures: how often the others are, each time with another stock.
         snapshot_every: steps between two snapshots; 0: none are taken.
         policy_of: makes a policy of the layers of a network and a name; for leagues that let their
             members play each other.
@@ -103,6 +104,7 @@ class LeaguePPO(MaskablePPO):
         teach_first: int = 0,
         vine_from: int | None = None,
         vine_least: float = 0.02,
+        vine_futures: int = 1,
         snapshot_every: int = 0,
         policy_of: PolicyOf | None = None,
         threads: int = 1,
@@ -140,7 +142,7 @@ class LeaguePPO(MaskablePPO):
         self.network = network_of(self.policy, critic == "shared")
         self.experience = Experience(self.n_steps, env.num_envs)
         places = MOST_CARDS * (env.most_seats - 1) if critic == "open" else 0
-        self.vine_from, self.vine = vine_from, Vine(env, vine_least)
+        self.vine_from, self.vine = vine_from, Vine(env, vine_least, vine_futures)
         self._hands: np.ndarray = np.zeros((env.num_envs, places), np.int16)
         self._shuffles = np.random.Generator(np.random.PCG64([seed, 1]))
         self.seconds: dict[str, float] = {
@@ -166,6 +168,11 @@ class LeaguePPO(MaskablePPO):
     def vining(self) -> bool:
         """Whether the decisions of this roll-out are played out."""
         return self.vine_from is not None and self._begun >= self.vine_from and not self.teaching
+
+    @property
+    def stage(self) -> str:
+        """How the last roll-out was learned from, in words."""
+        return "taught" if self.teaching else "played out" if self.vining else "by values"
 
     def _between(self, first: float, last: float) -> float:
         """What goes from one value to another in a straight line, as far as the training is."""

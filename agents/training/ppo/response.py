@@ -30,6 +30,15 @@ def prepare(
     return ppo.prepare(resolved(config, members), members)
 
 
+def check(config: BestResponseConfig) -> None:
+    """Find what `prepare` would refuse, without preparing anything.
+
+    Raises:
+        ValueError: as for `prepare`.
+    """
+    ppo.check(resolved(config))
+
+
 def resolved(
     config: BestResponseConfig, members: Mapping[str, TablePolicy] | None = None
 ) -> BestResponseConfig:

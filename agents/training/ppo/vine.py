@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from agents.training.ppo.kernels import play_round
+from agents.training.ppo.kernels import play_round, shuffle_stocks
 from agents.training.ppo.league import deciding
 from agents.training.ppo.tables import LEARNER, VIEW, LeagueVecEnv
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
@@ -37,10 +37,12 @@ class Vine:
     Args:
         env: the tables that they are taken at; their matches are never touched.
         least: an action that the network gives a smaller chance is not tried.
+        futures: how often each action is played out: with the stock as it lies, then shuffled
+            anew.
     """
 
-    def __init__(self, env: LeagueVecEnv, least: float) -> None:
-        self.env, self.least = env, least
+    def __init__(self, env: LeagueVecEnv, least: float, futures: int = 1) -> None:
+        self.env, self.least, self.futures = env, least, futures
         self._make_room(0)
 
     def _make_room(self, size: int) -> None:
@@ -82,8 +84,9 @@ class Vine:
         def play_out(part: np.ndarray) -> None:
             mine = decisions[part]
             variant, owner = env.variant[mine % env.num_envs], self._owner[mine]
-            copies = Copies(env, self._states[mine], variant, owner, params)
-            paid[part] = copies.paid(actions[part])
+            for future in range(self.futures):
+                copies = Copies(env, self._states[mine], variant, owner, params, future)
+                paid[part] += copies.paid(actions[part]) / self.futures
 
         parts = max(1, -(-len(decisions) // CHUNK))
         list(spread(play_out, np.array_split(np.arange(len(decisions)), parts)))
@@ -115,6 +118,8 @@ class Copies:
         variant: int64[C], which of the league's tables they are.
         owner: int64[C, S], who sits where, as in `LeagueVecEnv.owner`.
         params: float32[1 + M, P]: the learner's network, and those of the league's pool.
+        future: number of the order in which the stock lies, 0 as it does at the tables; the same
+            for all copies of a state.
     """
 
     def __init__(
@@ -124,12 +129,15 @@ class Copies:
         variant: np.ndarray,
         owner: np.ndarray,
         params: np.ndarray,
+        future: int = 0,
     ) -> None:
         self.env, self.variant, self.owner, self.params = env, variant, owner, params
         rules, size = env.league.variants[0]
         self.tables = Tables(rules, size, seed=0, matches=np.arange(len(states)), deal=False)
         self.tables.book = env.tables.book
         self.tables.states[:] = states
+        if future:
+            shuffle_stocks(self.tables.states, future)
         self._rounds = states["round_number"].astype(np.int64)
 
     def paid(self, actions: np.ndarray) -> np.ndarray:
