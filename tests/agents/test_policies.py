@@ -185,7 +185,7 @@ def test_it_plays_in_the_environment_like_the_bot_it_imitates():
 def test_it_refuses_an_environment_of_other_rules():
     env = thirtyone_env.env(rules="swedish", num_players=2)
     env.reset(seed=5)
-    with pytest.raises(ValueError, match="learned by danish, not swedish: .*free_ride is False"):
+    with pytest.raises(ValueError, match=r"learned by danish, not swedish: .*free_ride is False"):
         small_policy().act(env)
     with pytest.raises(TypeError, match="not an environment"):
         small_policy().act(object())

@@ -11,24 +11,27 @@ from agents.evaluation.options import ConfigError
 from agents.policies import make
 from agents.training import ppo
 from agents.training.config import PanelConfig, PpoConfig, from_mapping
-from agents.training.ppo.kernels import vine_slopes
+from agents.training.ppo.kernels import shuffle_stocks, vine_slopes
 from agents.training.ppo.network import GraphNetwork
 from agents.training.ppo.tables import LEARNER, VIEW
 from tests.agents.test_ppo import DANISH, TINY, cut, learned, trained
 from tests.engine.situations import fresh_seed
-from thirtyone_env import make_bot
+from thirtyone_env import Rules, make_bot
 from thirtyone_env.actions import NUM_SLOT_ACTIONS
 from thirtyone_env.arena import Tables
+from thirtyone_env.record.recorder import settle_row
 
 VINE = replace(TINY, vine_last=6_000, vine_least=0.01)
 
 
-def played_out(model, decision, action, members):
+def played_out(model, decision, action, members, future=0):
     """What a decision's seat is paid at the end of the round, everybody asked one by one."""
     env, vine = model.tables, model.vine
     rules, size = env.league.variants[env.variant[decision % env.num_envs]]
     tables = Tables(rules, size, seed=0, matches=[0], deal=False)
     tables.states[0] = vine._states[decision]
+    if future:
+        shuffle_stocks(tables.states, future)
     tables.states["controllers"] = tables.states["controllers"][:, :1]  # of whoever is asked
     tables.set_controllers(None, np.arange(size)[None], ["external"])
     seat, number = int(tables.states["seat"][0]), int(tables.rounds[0])
@@ -42,23 +45,23 @@ def played_out(model, decision, action, members):
 
 
 @pytest.mark.parametrize(
-    ("rules", "players", "reward"),
+    ("rules", "players", "reward", "futures"),
     [
-        ("danish", (2,), "equity"),
-        ("swedish", (3,), "lives"),
-        ("schwimmen_a7", (2, 4), "equity"),
-        ("danish,dutch", (2, 3), "equity"),
-        ("danish", (3,), "chances"),
+        ("danish", (2,), "equity", 1),
+        ("swedish", (3,), "lives", 2),
+        ("schwimmen_a7", (2, 4), "equity", 1),
+        ("danish,dutch", (2, 3), "equity", 3),
+        ("danish", (3,), "chances", 2),
     ],
 )
-def test_actions_are_worth_what_comes_of_them(rules, players, reward, tmp_path):
+def test_actions_are_worth_what_comes_of_them(rules, players, reward, futures, tmp_path):
     saved = tmp_path / "saved"
     made_for = replace(TINY, rules=rules, players=players, name="saved")
     trained(made_for, saved)
     config = replace(
         VINE, rules=rules, players=players, reward=reward, self_play=0.3, snapshot_play=0.3,
         opponents={"threshold:25": 1.0, "lookahead:1": 1.0, str(saved): 1.0}, copies=0.3,
-        seed=fresh_seed(),
+        seed=fresh_seed(), vine_futures=futures,
     )  # fmt: skip
     model = learned(config, 4_000)
     members = dict(enumerate(map(make_bot, ["threshold:25", "lookahead:1"])))
@@ -77,7 +80,10 @@ def test_actions_are_worth_what_comes_of_them(rules, players, reward, tmp_path):
     met = set()
     for decision in np.concatenate([rng.choice(several, 40, replace=False), *chosen]):
         tried = np.flatnonzero(vine.chances[decision] >= 0.01)
-        worth = [played_out(model, decision, a, members) for a in tried]
+        worth = np.mean(
+            [[played_out(model, decision, a, members, k) for a in tried] for k in range(futures)],
+            axis=0,
+        )
         shares = vine.chances[decision, tried]
         wanted = shares * (worth - (shares * worth).sum() / shares.sum())
         np.testing.assert_allclose(vine.gains[decision, tried], wanted, atol=1e-5)
@@ -89,6 +95,27 @@ def test_actions_are_worth_what_comes_of_them(rules, players, reward, tmp_path):
     assert not vine.gains[single].any()
     assert set(vine.telling) == set(np.flatnonzero(vine.gains.any(axis=1)))
     assert 0 < len(vine.telling) < len(several)
+
+
+@pytest.mark.parametrize("rules", ["danish", "schwimmen_a7"])
+def test_another_future_is_another_order_of_the_stock_alone(rules):
+    size = 2_000
+    tables = Tables(Rules.preset(rules), 3, seed=fresh_seed(), matches=np.arange(size))
+    before, drawn = tables.states.copy(), []
+    tops, ends = before["top"].astype(int), before["deck_end"].astype(int)
+    for future in (1, 2):
+        tables.states[:] = before
+        shuffle_stocks(tables.states, future)
+        for name in set(before.dtype.names) - {"shuffled", "stream"}:
+            assert (tables.states[name] == before[name]).all(), name
+        deck = np.zeros(56, np.int8)
+        for row in range(size):
+            settle_row(tables.states, row, deck)
+            left = before["deck"][row, tops[row] : ends[row]]
+            assert sorted(left) == sorted(deck[tops[row] : ends[row]])
+            drawn.append(deck[tops[row]])
+    same = np.mean(np.array(drawn[:size]) == drawn[size:])
+    assert same == pytest.approx(np.mean(1 / (ends - tops)), abs=4 * np.sqrt(0.04 / size))
 
 
 def test_the_advantage_spreads_as_one_draws_the_actions():
