@@ -72,7 +72,7 @@ def test_they_say_how_often_matches_are_won(players):
     seed, names = fresh_seed(), ["threshold:27", "random"]
     league = League(dict.fromkeys(names, 1.0), [(DANISH, players)], self_play=0.2)
     tables = LeagueVecEnv(
-        1024, league, sizes=np.array([1, 4, 14]), reward="chances", copies=1.0, seed=seed % 1000,
+        1024, league, sizes=np.array([1, 4, 14]), reward="chances", copies=1.0, seed=seed,
         teacher="threshold:20",
     )  # fmt: skip
     owner = np.full((3, 9), LEARNER)
@@ -94,3 +94,19 @@ def test_they_say_how_often_matches_are_won(players):
     assert found[0] < 1 / players < found[1]
     assert found[2] == pytest.approx(1 / players, abs=0.02)
     np.testing.assert_array_equal(tables.paid, tables.chances.payoffs(tables.places))
+
+
+def test_a_match_that_is_cut_short_says_nothing_of_who_wins():
+    rules = Rules.preset("danish", max_rounds=2)
+    league = League({"threshold:25": 1.0}, [(rules, 3)], self_play=0.3)
+    tables = LeagueVecEnv(
+        256, league, sizes=np.array([1, 4, 14]), reward="chances", seed=fresh_seed(),
+        teacher="threshold:25",
+    )  # fmt: skip
+    for _ in range(60):
+        tables.advance(tables.taught())
+    assert tables.matches > 200
+    before, after = tables.chances.state()["moves"].T
+    assert (before > 0).all()
+    assert (after < 0).mean() == 0
+    assert (after > 0).any()
