@@ -253,7 +253,7 @@ def parse(path: str, overrides: Sequence[str] = ()) -> RunConfig:
         SystemExit: with status 2 for an unknown key or a bad value, 0 after `--help`.
     """
     config = load(path)
-    return tyro.cli(
+    found: RunConfig = tyro.cli(
         type(config),
         default=config,
         args=list(overrides),
@@ -263,6 +263,7 @@ def parse(path: str, overrides: Sequence[str] = ()) -> RunConfig:
         config=(tyro.conf.FlagConversionOff, tyro.conf.AvoidSubcommands),
         registry=YES_OR_NO,
     )
+    return found.settled()
 
 
 def _report(

@@ -660,6 +660,7 @@ def test_the_command_line_names_another_target():
     path = str(ROOT / "configs" / "best_response.yaml")
     config = cli.parse(path, ["--target", "danish", "--value-first", "7"])
     assert (config.target, config.opponents, config.value_first) == ("danish", {"danish": 1.0}, 7)
+    assert config.benchmark.opponents == ("danish",)
 
 
 @pytest.mark.parametrize(("word", "value"), [("true", True), ("False", False), ("TRUE", True)])

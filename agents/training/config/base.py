@@ -63,6 +63,10 @@ class RunConfig:
             raise ConfigError(f"name must be usable as the name of a folder, not {self.name!r}")
         self.resolved_rules()
 
+    def settled(self) -> RunConfig:
+        """With everything called by its own name, once all keys are known."""
+        return self
+
     @property
     def at_tables(self) -> bool:
         """Whether the policy plays at tables with a whole deck, where it can be measured."""

@@ -195,7 +195,8 @@ class BestResponseConfig(PpoConfig):
     name: str = "response"
     """The run's folder is runs/NAME-NUMBER."""
     target: str = "threshold:25"
-    """The policy that is answered, a bot or a saved one; it sits on all other seats."""
+    """The policy that is answered, a bot or a saved one; it sits on all other seats. "target" among
+    the opponents of the benchmark stands for it."""
     warm_start: bool = False
     """Begin with the target itself, whose layers the response then has."""
     steps: int = 20_000_000
@@ -216,3 +217,9 @@ class BestResponseConfig(PpoConfig):
                 self, "panel", dataclasses.replace(self.panel, opponents=(self.target,))
             )
         super().__post_init__()
+
+    def settled(self) -> BestResponseConfig:
+        """With the target among the opponents of the benchmark called by its name."""
+        met = [self.target if one == TARGET else one for one in self.benchmark.opponents]
+        benchmark = dataclasses.replace(self.benchmark, opponents=tuple(dict.fromkeys(met)))
+        return dataclasses.replace(self, benchmark=benchmark)
