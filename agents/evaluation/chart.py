@@ -28,6 +28,8 @@ MAX_LEAD = 34
 so that one helpless opponent does not take the room of all others."""
 WIDTH = 4.4
 """Inches."""
+HEAD = 0.25
+"""Inches, of the line that says whose picture it is."""
 DPI = 220
 
 # Stand-ins for colours that the page chooses; see `svg`.
@@ -74,7 +76,8 @@ def win_rates(benchmark: Benchmark) -> Figure:
     opponents = list(dict.fromkeys(row.opponent for row in benchmark.rows))
     lines = len(opponents) * max(1.0, 0.62 * len(policies))
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, 0.75 + len(sizes) * (0.62 + 0.2 * lines)))
+        height = 0.75 + HEAD + len(sizes) * (0.62 + 0.2 * lines)
+        figure = Figure(figsize=(WIDTH, height))
         figure.set_layout_engine("constrained", h_pad=0.06)
         panels = figure.subplots(len(sizes), 1, squeeze=False)[:, 0]
         for panel, size in zip(panels, sizes, strict=True):
@@ -197,7 +200,8 @@ def share_panels(
     columns = int(min(MAX_COLUMNS, turns.max() + 1))
     low, high = int(values.min()), int(values.max())
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, 1.35 + 0.148 * (high - low + 1)))
+        height = 1.35 + (HEAD if name else 0) + 0.148 * (high - low + 1)
+        figure = Figure(figsize=(WIDTH, height))
         figure.set_layout_engine("constrained", w_pad=0.03)
         if name:
             _head(figure, name)
