@@ -1,11 +1,10 @@
 """The chance to win a match by lives, as the training's own matches show it.
 
-`equity` supposes that all players are equal. Against somebody whom the learner beats, a life of its
-own is then worth too much in proportion to one of theirs, and with it everything that risks one to
-take one. Here the chance is counted: the lives at a table are a Markov chain, whose moves from one
-round to the next are the rounds that the learner has played, and its chance to win from everywhere
-is that of the chain. Every kind of opponents has a chain of its own. Where little has been seen the
-chance is that of `equity`.
+`equity` supposes that all players are equal. Whoever is stronger or weaker than its opponents gains
+and loses something else by a life. Here the chance is counted: the lives at a table are a Markov
+chain, whose moves from one round to the next are the rounds that the learner has played, and its
+chance to win from everywhere is that of the chain. Every kind of opponents has a chain of its own.
+Where little has been seen, rounds among equals are supposed.
 
 Shapes: `N` some tables, `S` = 9 places for seats, `C` positions that were seen.
 """
