@@ -183,6 +183,23 @@ BRANCHES: dict[str, Callable[[Rules], bool]] = {
 """Every branch, and which rules have it."""
 
 
+def _jokers_tie(rules: Rules) -> bool:
+    """Suits decide ties, but hands of nothing but jokers have none."""
+    return rules.ties == "suit" and rules.jokers > 0
+
+
+SELDOM: dict[str, Callable[[Rules], bool]] = {
+    "all_hold_a_blitz": lambda r: _fire(r) and r.fire_loss == "others",
+    "lowest_tie": _jokers_tie,
+    "all_tie": _jokers_tie,
+    "knocker_tie_safe": lambda r: _jokers_tie(r) and r.knocker_tie == "safe",
+    "knocker_tie_shares": lambda r: _jokers_tie(r) and r.knocker_tie == "shares",
+    "several_eliminated_at_once": _jokers_tie,
+    **{name: _jokers_tie for name in BRANCHES if "decider" in name},
+}
+"""Which other rules have a branch too, so seldom that it need not be met."""
+
+
 def branches_of(rules: Rules) -> list[str]:
     return [name for name, has in BRANCHES.items() if has(rules)]
 
