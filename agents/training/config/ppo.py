@@ -131,9 +131,8 @@ class PpoConfig(ModelConfig):
         at_least(self, reward_scale=0, value_weight=0, max_gradient=0, value_first=0, teach_first=0)
         at_least(self, vine_last=0, vine_futures=1)
         shares(self, "copies", "gamma", "gae_lambda", "self_play", "snapshot_play", "vine_least")
-        taught = self.teach_first if self.teacher else 0
-        if self.vine_last and taught + self.vine_last > self.steps:
-            also = f"teach_first ({taught:,}) and " if taught else ""
+        if self.vine_last and self.taught + self.vine_last > self.steps:
+            also = f"teach_first ({self.taught:,}) and " if self.taught else ""
             raise ConfigError(
                 f"{also}vine_last ({self.vine_last:,}) must not be more than steps ({self.steps:,})"
             )
@@ -162,6 +161,11 @@ class PpoConfig(ModelConfig):
             for name in self.opponents:
                 if name != TARGET:
                     make(name)
+
+    @property
+    def taught(self) -> int:
+        """Steps at the start that belong to the teacher; none where there is none."""
+        return self.teach_first if self.teacher else 0
 
     @property
     def torch_threads(self) -> int:

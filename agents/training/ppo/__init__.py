@@ -77,8 +77,8 @@ def prepare(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None)
 
 def stages_of(config: PpoConfig) -> int:
     """In how many ways a training learns, one after another."""
-    taught = config.teach_first if config.teacher else 0
-    return (taught > 0) + (config.vine_last > 0) + (taught + config.vine_last < config.steps)
+    by_values = config.steps - config.taught - config.vine_last
+    return sum(steps > 0 for steps in (config.taught, by_values, config.vine_last))
 
 
 def league_of(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -> League:
@@ -142,7 +142,7 @@ def build(config: PpoConfig, members: Mapping[str, TablePolicy] | None = None) -
         final_entropy=config.final_entropy,
         final_gae_lambda=config.final_gae_lambda,
         value_first=config.value_first,
-        teach_first=config.teach_first if config.teacher else 0,
+        teach_first=config.taught,
         vine_from=planned_steps(config) - config.vine_last if config.vine_last else None,
         vine_least=config.vine_least,
         vine_futures=config.vine_futures,

@@ -443,30 +443,33 @@ class LeagueVecEnv(BatchVecEnv):
 
     def state(self) -> dict[str, Any]:
         """All that moves but the league: arrays and numbers."""
+        counted: dict[str, Any] = {}
+        if self.chances is not None:
+            counted = {"places": self.places.copy(), **self.chances.state()}
         return {
             "states": self.tables.states.view(np.uint8).reshape(self.num_envs, -1).copy(),
             "owner": self.owner.copy(),
             "fresh": self.fresh.copy(),
             "paid": self.paid.copy(),
-            "places": self.places.copy(),
             "round_number": self.round_number.copy(),
             "next_match": self.next_match,
             "matches": self.matches,
             "drawing": of_generator(self._rng),
             "lots": of_generator(self.lots),
-            **(self.chances.state() if self.chances is not None else {}),
+            **counted,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state of tables with the same arguments, the league restored before."""
         bytes_ = self.tables.states.view(np.uint8).reshape(self.num_envs, -1)
         bytes_[:] = state["states"]
-        for name in ("owner", "fresh", "paid", "places", "round_number"):
+        for name in ("owner", "fresh", "paid", "round_number"):
             getattr(self, name)[:] = state[name]
         self.next_match, self.matches = int(state["next_match"]), int(state["matches"])
         to_generator(self._rng, state["drawing"])
         to_generator(self.lots, state["lots"])
         if self.chances is not None:
+            self.places[:] = state["places"]
             self.chances.restore(state)
         self.league_changed()
         self._show(self._all)
